@@ -1,0 +1,57 @@
+# A fresh machine needs Python 3.11 or newer and make. Everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.PHONY: help run test lint fix golden bench docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Dependency groups need pip 25.1, so pip is upgraded first.
+$(STAMP): pyproject.toml
+	@echo "Installing into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@$(PIP) install --group dev --editable '.[cli,gateway]'
+	@touch $@
+
+run: $(STAMP) ## Translate a bundled example through every pair of protocols
+	@$(BIN)/toolglot demo
+
+test: $(STAMP) ## Run all tests
+	@$(BIN)/python -m pytest -n 2 --quiet
+
+lint: $(STAMP) ## Check style, types, layers and generated documentation
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet || { echo "Not formatted: run make fix"; exit 1; }
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/docs.py --check
+
+fix: $(STAMP) ## Repair what ruff can repair, and format
+	@$(BIN)/ruff check --fix --quiet || true
+	@$(BIN)/ruff format --quiet
+	@$(BIN)/ruff check
+
+golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
+	@$(BIN)/python -m pytest tests --quiet --update-golden
+
+bench: $(STAMP) ## Measure the speed of translation
+	@$(BIN)/python -m bench
+
+docs: $(STAMP) ## Regenerate the marked blocks in the documentation
+	@$(BIN)/python scripts/docs.py
+
+clean: ## Remove the virtual environment, caches and build output
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache .coverage .coverage.* htmlcov
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

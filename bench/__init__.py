@@ -1,0 +1,1 @@
+"""Measurements, as ratios in one run against a floor. `make bench` runs them all."""

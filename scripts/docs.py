@@ -1,0 +1,136 @@
+"""Regenerate the marked blocks of README.md and docs/*.md from the code.
+
+A block is what stands between these two lines, where NAME is a key of BLOCKS:
+
+    <!-- generated: NAME -->
+    <!-- end -->
+
+Without arguments the files are rewritten. With --check nothing is written, and the exit code is 1
+when a block is stale.
+"""
+
+import argparse
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from toolglot import cli
+from toolglot.calls import PROVIDERS
+from toolglot.context import Options
+from toolglot.matrix import pairs
+from toolglot.receipt import CATALOGUE
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def note_codes() -> str:
+    """Return the catalogue of notes, in its own order."""
+    rows = ((f"`{name}`", code.severity, code.meaning) for name, code in CATALOGUE.items())
+    return table(("Code", "Severity", "Meaning"), rows)
+
+
+def matrix() -> str:
+    """Return what each pair of protocols cannot say."""
+    rows = ((a, b, ", ".join(lost) or "nothing") for a, b, lost in pairs() if a != b)
+    return table(("From", "To", "What the target cannot say"), rows)
+
+
+def options() -> str:
+    """Return the options of a translation, with what their source says of them."""
+    source = inspect.getsource(Options)
+    found = re.findall(r'^    (\w+): (.+?) = (.+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL)
+    rows = ((f"`{name}`", f"`{default}`", " ".join(text.split())) for name, _, default, text in found)
+    return table(("Option", "Default", "Meaning"), rows)
+
+
+def providers() -> str:
+    """Return the names that stand for a protocol."""
+    return table(("Name", "Protocol"), ((f"`{name}`", f"`{protocol}`") for name, protocol in PROVIDERS.items()))
+
+
+def cli_help() -> str:
+    """Return the help of every command."""
+    return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
+
+
+# The name in the marker, and the function that writes the Markdown between the markers.
+BLOCKS: dict[str, Callable[[], str]] = {
+    "cli-help": cli_help,
+    "matrix": matrix,
+    "note-codes": note_codes,
+    "options": options,
+    "providers": providers,
+}
+
+_BLOCK = re.compile(
+    r"^(?P<start><!-- generated: (?P<name>[\w-]+) -->\n)(?P<body>.*?)(?P<end>^<!-- end -->$)",
+    re.DOTALL | re.MULTILINE,
+)
+_START = re.compile(r"^<!-- generated: ", re.MULTILINE)
+
+
+class BlockError(Exception):
+    """A marker that names no block, or a block without its end."""
+
+
+def render(text: str) -> str:
+    """Return the text with every marked block made anew."""
+
+    def replace(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in BLOCKS:
+            raise BlockError(f"no block is called {name!r}; known: {', '.join(BLOCKS) or 'none'}")
+        if _START.search(match["body"]):
+            raise BlockError(f"block {name!r} has no end")
+        return f"{match['start']}\n{BLOCKS[name]().strip()}\n\n{match['end']}"
+
+    rendered, count = _BLOCK.subn(replace, text)
+    if count != len(_START.findall(text)):
+        raise BlockError("a generated block is malformed or has no end")
+    return rendered
+
+
+def documents() -> Iterator[Path]:
+    """Yield the files that may hold blocks."""
+    readme = ROOT / "README.md"
+    if readme.exists():
+        yield readme
+    yield from sorted((ROOT / "docs").glob("*.md"))
+
+
+def main() -> int:
+    """Rewrite or check every document; return the exit code."""
+    parser = argparse.ArgumentParser(description="Regenerate the marked blocks in the docs.")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if stale")
+    check: bool = parser.parse_args().check
+    failed = False
+    for path in documents():
+        name = path.relative_to(ROOT)
+        text = path.read_text(encoding="utf-8")
+        try:
+            rendered = render(text)
+        except BlockError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        if rendered == text:
+            continue
+        if check:
+            print(f"{name} is stale: run make docs", file=sys.stderr)
+            failed = True
+        else:
+            path.write_text(rendered, encoding="utf-8")
+            print(f"{name} regenerated")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

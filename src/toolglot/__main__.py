@@ -1,0 +1,7 @@
+"""`python -m toolglot`."""
+
+import sys
+
+from toolglot.cli import main
+
+sys.exit(main())

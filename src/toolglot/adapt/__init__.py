@@ -1,0 +1,56 @@
+"""Adapting: interlingua to interlingua, from what the source said to what the target can say.
+
+Each pass is a function of a value and a `Context`, whose `source` and `target` surfaces tell it what to
+do; none tests for a protocol's name. A pass that changes something says so in a note. The order matters
+and is written down here: what speaks of places in the source comes before what moves messages.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from toolglot.adapt.answers import adapt_answer
+from toolglot.adapt.carrier import seal, unseal
+from toolglot.adapt.content import adapt_content
+from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
+from toolglot.adapt.pairing import pair_results
+from toolglot.adapt.settings import adapt_output, adapt_reasoning, drop_settings
+from toolglot.adapt.system import place_system
+from toolglot.adapt.tools import adapt_choice, adapt_tools
+from toolglot.adapt.turns import merge_turns
+from toolglot.context import Context
+from toolglot.ir import Request, Response
+
+RequestPass: TypeAlias = Callable[[Request, Context], Request]
+ResponsePass: TypeAlias = Callable[[Response, Context], Response]
+
+REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
+    unseal,
+    drop_settings,
+    adapt_reasoning,
+    adapt_output,
+    adapt_tools,
+    adapt_choice,
+    adapt_content,
+    pair_results,
+    place_system,
+    merge_turns,
+    require_limits,
+    require_stream,
+    limit_cache_marks,
+)
+
+RESPONSE_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
+
+
+def adapt_request(request: Request, ctx: Context) -> Request:
+    """A request as the target can take it."""
+    for adapt in REQUEST_PASSES:
+        request = adapt(request, ctx)
+    return request
+
+
+def adapt_response(response: Response, ctx: Context) -> Response:
+    """A response as the target can take it."""
+    for adapt in RESPONSE_PASSES:
+        response = adapt(response, ctx)
+    return response

@@ -1,0 +1,68 @@
+"""Responses: what the client's protocol cannot show."""
+
+from msgspec.structs import replace
+
+from toolglot.adapt.calls import normalise
+from toolglot.adapt.content import accepts, describe
+from toolglot.adapt.surfaces import surfaces
+from toolglot.context import Context
+from toolglot.ir import (
+    Audio,
+    Choice,
+    Document,
+    Image,
+    Opaque,
+    Part,
+    Refusal,
+    Response,
+    Text,
+    ToolCall,
+)
+from toolglot.surface import Surface
+
+
+def adapt_answer(response: Response, ctx: Context) -> Response:
+    """Keep to what the client's protocol can show, and to the model that the client asked for."""
+    _, target = surfaces(ctx)
+    choices = response.choices
+    if len(choices) > 1 and not target.many_choices:
+        ctx.note(
+            "choices-dropped",
+            "choices",
+            f"{target.name} has one answer; {len(choices) - 1} left out",
+        )
+        choices = choices[:1]
+    choices = tuple(_adapt_choice(choice, target, ctx) for choice in choices) or (Choice(parts=()),)
+    model = ctx.request.model if ctx.request is not None else response.model
+    return replace(response, choices=choices, model=model)
+
+
+def _adapt_choice(choice: Choice, target: Surface, ctx: Context) -> Choice:
+    if choice.logprobs is not None and "logprobs" not in target.settings:
+        ctx.note("logprobs-dropped", "logprobs")
+        choice = replace(choice, logprobs=None)
+    parts = [
+        normalise(adapted, "", ctx) if isinstance(adapted, ToolCall) else adapted
+        for index, part in enumerate(choice.parts)
+        if (
+            adapted := adapt_part(
+                part, f"{ctx.source.content if ctx.source else ''}[{index}]", target, ctx
+            )
+        )
+        is not None
+    ]
+    return replace(choice, parts=tuple(parts))
+
+
+def adapt_part(part: Part, path: str, target: Surface, ctx: Context) -> Part | None:
+    """A part as the client's protocol can show it; None, with a note, if it cannot."""
+    if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
+        ctx.note("part-dropped", path, f"{target.name} has no place for it")
+        return Text(text=f"[{describe(part)} left out]")
+    if isinstance(part, Refusal) and "refusal" not in target.media["assistant"]:
+        ctx.note("part-replaced", path, "a refusal became plain text")
+        return Text(text=part.text)
+    if isinstance(part, Opaque) and part.protocol != target.name:
+        ctx.note("part-dropped", path, f"{target.name} has no {part.type}")
+        return None
+    return part

@@ -1,0 +1,130 @@
+"""Tool definitions and tool choice."""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from toolglot.adapt.surfaces import surfaces
+from toolglot.context import Context
+from toolglot.ir import (
+    CustomTool,
+    FunctionTool,
+    Json,
+    NamespaceTool,
+    ProviderTool,
+    Request,
+    Tool,
+    ToolChoice,
+)
+from toolglot.schema.required import filter_required
+from toolglot.surface import Surface
+
+EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
+
+
+def adapt_tools(request: Request, ctx: Context) -> Request:
+    """Bring every tool into a form that the target has; name those that have none."""
+    if not request.tools:
+        return request
+    source, target = surfaces(ctx)
+    tools = tuple(
+        adapted
+        for index, tool in enumerate(request.tools)
+        if (adapted := _adapt_tool(tool, f"{ctx.setting('tools')}[{index}]", source, target, ctx))
+    )
+    return replace(request, tools=tools)
+
+
+def _adapt_tool(
+    tool: Tool, path: str, source: Surface, target: Surface, ctx: Context
+) -> Tool | None:
+    if isinstance(tool, FunctionTool):
+        return _adapt_function(tool, path, source, target, ctx)
+    if _fits(tool, target):
+        return tool
+    name = tool.type if isinstance(tool, ProviderTool) else tool.name
+    ctx.note("tool-dropped", path, f"{target.name} has no {_kind(tool)} tools: {name}")
+    return None
+
+
+def _fits(tool: CustomTool | NamespaceTool | ProviderTool, target: Surface) -> bool:
+    if isinstance(tool, ProviderTool):
+        return tool.protocol == target.name
+    return _kind(tool) in target.tools
+
+
+def _kind(tool: Tool) -> str:
+    return str(tool.__struct_config__.tag)
+
+
+def _adapt_function(
+    tool: FunctionTool, path: str, source: Surface, target: Surface, ctx: Context
+) -> FunctionTool:
+    changes: dict[str, Any] = {}
+    if tool.strict is None:
+        if target.strict_default is not None:
+            changes["strict"] = False
+            ctx.note("strict-added", path)
+    elif target.strict_default is None:
+        changes["strict"] = None
+        ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools")
+    schema = tool.parameters
+    if not schema:
+        changes["parameters"] = EMPTY_SCHEMA
+        ctx.note("schema-default", path)
+    elif _wants_filter(tool, source, target, ctx):
+        filtered, removed = filter_required(schema)
+        if removed:
+            changes["parameters"] = filtered
+            ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
+    if tool.cache is not None and not target.cache_marks:
+        changes["cache"] = None
+        ctx.note("cache-dropped", path)
+    return replace(tool, **changes) if changes else tool
+
+
+def _wants_filter(tool: FunctionTool, source: Surface, target: Surface, ctx: Context) -> bool:
+    return (
+        ctx.options.filter_required
+        and source.lists_all_required
+        and target.wants_true_required
+        and tool.strict is not True
+    )
+
+
+def adapt_choice(request: Request, ctx: Context) -> Request:
+    """Say which tools may be called in the way that the target understands."""
+    choice = request.tool_choice
+    _, target = surfaces(ctx)
+    if choice is None:
+        if request.parallel_tool_calls is None or request.tools:
+            return request
+        ctx.note("field-dropped", ctx.setting("parallel_tool_calls"), "there are no tools", "info")
+        return replace(request, parallel_tool_calls=None)
+    path = ctx.setting("tool_choice")
+    if not request.tools:
+        ctx.note("field-dropped", path, "there are no tools to choose from", "info")
+        return replace(request, tool_choice=None, parallel_tool_calls=None)
+    adapted = _narrowed(choice, target, path, ctx)
+    if adapted.mode == "none" and request.parallel_tool_calls is not None:
+        ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
+        request = replace(request, parallel_tool_calls=None)
+    return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:
+    if choice.mode == "tool":
+        if choice.kind in target.tools or choice.kind == "function":
+            return choice
+        ctx.note("choice-mapped", path, f"{target.name} cannot require a {choice.kind} tool")
+        return ToolChoice(mode="required")
+    if choice.names and target.tool_choices.isdisjoint({"allowed", f"allowed.{choice.mode}"}):
+        if len(choice.names) == 1 and choice.mode == "required" and "tool" in target.tool_choices:
+            return ToolChoice(mode="tool", names=choice.names)
+        ctx.note(
+            "choice-mapped",
+            path,
+            f"{target.name} cannot narrow the tools to {', '.join(choice.names)}",
+        )
+        return ToolChoice(mode=choice.mode)
+    return choice

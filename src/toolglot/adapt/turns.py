@@ -1,0 +1,81 @@
+"""Turns: consecutive messages of one role, joined where the target has one message for them."""
+
+from msgspec.structs import replace
+
+from toolglot.adapt.surfaces import surfaces
+from toolglot.context import Context
+from toolglot.ir import Message, Part, Reasoning, Refusal, Request, Text, ToolCall, ToolResult
+
+
+def merge_turns(request: Request, ctx: Context) -> Request:
+    """Join what the target wants in one message, in the order that it wants there."""
+    _, target = surfaces(ctx)
+    messages = request.messages
+    roles = (
+        ("user", "assistant") if target.merges_turns else () if target.ordered else ("assistant",)
+    )
+    if roles:
+        messages = _merged(messages, roles)
+        if len(messages) < len(request.messages):
+            count = len(request.messages) - len(messages)
+            ctx.note("turns-merged", target.messages, f"{count} messages joined the one before")
+    if not target.ordered:
+        messages = tuple(
+            flatten(message, index, ctx) if message.role == "assistant" else message
+            for index, message in enumerate(messages)
+        )
+    return request if messages is request.messages else replace(request, messages=messages)
+
+
+def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Message, ...]:
+    joined: list[Message] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if last is not None and last.role == message.role and message.role in roles:
+            joined[-1] = Message(
+                role=last.role, parts=(*last.parts, *message.parts), name=last.name
+            )
+        else:
+            joined.append(message)
+    return tuple(map(_results_first, joined)) if len(joined) < len(messages) else messages
+
+
+def _results_first(message: Message) -> Message:
+    """Tool results stand before everything else of a user's turn."""
+    if message.role != "user":
+        return message
+    results = tuple(part for part in message.parts if isinstance(part, ToolResult))
+    if not results or message.parts[: len(results)] == results:
+        return message
+    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    return replace(message, parts=results + others)
+
+
+_ORDER: tuple[type[Part], ...] = (Reasoning, Text, Refusal, ToolCall)
+
+
+def flatten(message: Message, index: int, ctx: Context) -> Message:
+    """A message of a protocol that keeps reasoning, one text and calls apart, without their order."""
+    parts = flat_parts(message.parts, ctx, ctx.at(index))
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
+def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, ...]:
+    """The parts by kind, texts joined into one."""
+    texts = [part for part in parts if type(part) is Text]
+    ranks = [_ORDER.index(type(part)) if type(part) in _ORDER else len(_ORDER) for part in parts]
+    if len(texts) < 2 and ranks == sorted(ranks):  # noqa: PLR2004 - two or more are joined
+        return parts
+    if ranks != sorted(ranks):
+        ctx.note("part-moved", path, "text comes before calls here, whatever the order was")
+    if len(texts) > 1:
+        ctx.note("text-joined", path, f"{len(texts)} texts joined into one")
+    by_kind = sorted(zip(ranks, range(len(parts)), parts, strict=True), key=lambda each: each[:2])
+    flat: list[Part] = [part for _, _, part in by_kind if type(part) is not Text]
+    if texts:
+        place = sum(isinstance(part, Reasoning) for part in flat)
+        citations = tuple(citation for text in texts for citation in text.citations)
+        flat.insert(
+            place, replace(texts[0], text="".join(text.text for text in texts), citations=citations)
+        )
+    return tuple(flat)

@@ -1,0 +1,231 @@
+"""Tool calling in five small functions, for code that talks to providers itself.
+
+    calls = parse_tool_calls(response, "openai")
+    outputs = [ToolOutput(call.id, run(call.name, call.input)) for call in calls]
+    messages += build_tool_result_messages(calls, outputs, "openai", response=response)
+
+Everything goes through the interlingua, so a provider here is any protocol by its own name or by the
+name of a provider that speaks it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from toolglot import ir
+from toolglot.context import Context
+from toolglot.errors import DecodeError, ToolglotError
+from toolglot.registry import Codec, get_protocol
+from toolglot.translate import Body, decode_response
+from toolglot.wire import jsontext
+from toolglot.wire.message import WireRequest, read_body
+from toolglot.wire.parts import arguments_object
+
+PROVIDERS: Final[dict[str, str]] = {
+    "claude": "anthropic",
+    "openai": "openai-chat",
+    "chat": "openai-chat",
+    "openrouter": "openai-chat",
+    "responses": "openai-responses",
+    "google": "gemini",
+}
+"""Names that people use, and the protocol that is meant."""
+
+_TOOL_KEYS: Final = (
+    ("input_schema", "anthropic"),
+    ("functionDeclarations", "gemini"),
+    ("function", "openai-chat"),
+    ("name", "openai-responses"),
+)
+"""A key that gives away the protocol of a tool definition; the first that is there."""
+
+_AROUND_MESSAGE: Final = {"openai-chat": ("choices", "message"), "ollama": ("message",)}
+"""The keys around the message in a response, where there are any."""
+
+
+class UnmatchedOutputError(ToolglotError, ValueError):
+    """An output names a call that was not made."""
+
+
+class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call: `arguments` is the JSON text, `input` the value in it."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    type: str = "function"
+    raw_input: str = ""
+
+    @property
+    def input(self) -> Any:
+        """The arguments as a value; wrapped under `$invalid` if they are no JSON."""
+        return arguments_object(
+            ir.ToolCall(id=self.id, name=self.name, arguments=self.arguments), Context()
+        )
+
+    def to_anthropic(self) -> ir.Json:
+        """A `tool_use` block."""
+        return {"type": "tool_use", "id": self.id, "name": self.name, "input": self.input}
+
+    def to_openai(self) -> ir.Json:
+        """An entry of `tool_calls`."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+    def to_generic(self) -> ir.Json:
+        """The plain form for clients of no standard."""
+        return {"tool_call_id": self.id, "tool_name": self.name, "parameters": self.input}
+
+    def to_canonical(self) -> ir.Json:
+        """The canonical form: arguments as an object, `raw_input` only if there is one."""
+        wire = {"id": self.id, "name": self.name, "arguments": self.input, "type": self.type}
+        return wire | ({"raw_input": self.raw_input} if self.raw_input else {})
+
+
+class ToolOutput(Struct, frozen=True):
+    """What a tool answered: text, or a value that is written as JSON once."""
+
+    id: str
+    output: Any
+    is_error: bool = False
+
+
+def parse_tool_calls(response: Body, provider: str, *, strict: bool = False) -> list[ToolCall]:
+    """The tool calls in a provider's response, in order; none is an empty list.
+
+    `strict` refuses calls in a response that does not say it stopped for them, and arguments that are no
+    JSON; otherwise one bad call never harms the others.
+    """
+    codec = _codec(provider)
+    decoded = decode_response(_whole(response, codec), source=codec.NAME)
+    if isinstance(decoded, ir.ApiError):
+        raise DecodeError("error", decoded.message)
+    calls = [
+        part for choice in decoded.choices for part in choice.parts if isinstance(part, ir.ToolCall)
+    ]
+    if strict:
+        _check(decoded, calls)
+    return [
+        ToolCall(id=call.id, name=call.name, arguments=call.arguments or "{}", type=call.kind)
+        for call in calls
+    ]
+
+
+def format_tools(tools: Sequence[ir.Json], provider: str) -> list[ir.Json]:
+    """Tool definitions for a provider, from those of any provider."""
+    codec = _codec(provider)
+    own = _codec_of(tools)
+    if own is codec:
+        return list(tools)
+    key = own.SURFACE.messages
+    request = own.decode_request(
+        WireRequest(body={"model": "any", key: [], "tools": list(tools)}, path="/models/any:"),
+        Context(),
+    )
+    return list(codec.encode_request(request, Context()).body.get("tools", []))
+
+
+def format_tool_result(  # noqa: PLR0913 - the seed's signature
+    id: str,  # noqa: A002 - the seed's word
+    name: str,
+    result: Any,
+    provider: str,
+    is_error: bool = False,  # noqa: FBT001, FBT002 - the seed's signature
+) -> ir.Json:
+    """The message or item that gives one result to a provider."""
+    part = ir.ToolResult(
+        id=id,
+        name=name,
+        parts=(ir.Text(text=_as_text(result)),),
+        is_error=True if is_error else None,
+        id_made=_codec(provider).SURFACE.calls_by == "name",
+    )
+    return _messages((part,), _codec(provider))[0]
+
+
+def build_tool_result_messages(
+    calls: Sequence[ToolCall],
+    outputs: Iterable[ToolOutput],
+    protocol: str,
+    *,
+    response: Body | None = None,
+) -> list[ir.Json]:
+    """What to append to the conversation: the results, after the model's own turn if it is given.
+
+    The turn is repeated as the provider wrote it, reasoning included.
+    """
+    codec = _codec(protocol)
+    names = {call.id: call.name for call in calls}
+    parts = tuple(_result(output, names, codec) for output in outputs)
+    turn = _turn(response, codec) if response is not None else []
+    return [*turn, *_messages(parts, codec)]
+
+
+def _result(output: ToolOutput, names: dict[str, str], codec: Codec) -> ir.ToolResult:
+    if output.id not in names:
+        raise UnmatchedOutputError(
+            f"there is no call {output.id!r}; calls: {', '.join(names) or 'none'}"
+        )
+    return ir.ToolResult(
+        id=output.id,
+        name=names[output.id],
+        parts=(ir.Text(text=_as_text(output.output)),),
+        is_error=True if output.is_error else None,
+        id_made=codec.SURFACE.calls_by == "name",
+    )
+
+
+def _turn(response: Body, codec: Codec) -> list[ir.Json]:
+    ctx = Context(source=codec.SURFACE, target=codec.SURFACE)
+    decoded = decode_response(response, source=codec.NAME, context=ctx)
+    if isinstance(decoded, ir.ApiError):
+        raise DecodeError("error", decoded.message)
+    message = ir.Message(role="assistant", parts=decoded.choices[0].parts, spelling=codec.NAME)
+    return _encoded((message,), codec)
+
+
+def _messages(parts: tuple[ir.ToolResult, ...], codec: Codec) -> list[ir.Json]:
+    return _encoded((ir.Message(role="user", parts=parts),), codec)
+
+
+def _encoded(messages: tuple[ir.Message, ...], codec: Codec) -> list[ir.Json]:
+    ctx = Context(source=codec.SURFACE, target=codec.SURFACE)
+    body = codec.encode_request(ir.Request(model="any", messages=messages), ctx).body
+    return list(body[codec.SURFACE.messages])
+
+
+def _codec(provider: str) -> Codec:
+    return get_protocol(PROVIDERS.get(provider, provider))
+
+
+def _codec_of(tools: Sequence[ir.Json]) -> Codec:
+    """The protocol that definitions are written in, by the keys of the first one."""
+    first = tools[0] if tools else {}
+    return get_protocol(next((name for key, name in _TOOL_KEYS if key in first), "openai-chat"))
+
+
+def _whole(response: Body, codec: Codec) -> Body:
+    """A response; a bare assistant message is taken for one."""
+    body = read_body(response)
+    keys = _AROUND_MESSAGE.get(codec.NAME)
+    if keys is None or keys[0] in body or "role" not in body:
+        return body
+    return {keys[0]: [{"message": body}]} if len(keys) > 1 else {keys[0]: body}
+
+
+def _check(response: ir.Response, calls: list[ir.ToolCall]) -> None:
+    stop = response.choices[0].stop
+    if calls and (stop is None or stop.kind != "tool_calls" or stop.raw == "stop"):
+        raise DecodeError(
+            "stop_reason", "there are tool calls, but the response did not stop for them"
+        )
+    for index, call in enumerate(calls):
+        try:
+            jsontext.peek(call.arguments)
+        except ValueError as error:
+            raise DecodeError(f"tool_calls[{index}].arguments", f"not JSON: {error}") from None
+
+
+def _as_text(result: Any) -> str:
+    return result if isinstance(result, str) else jsontext.text(result)

@@ -1,0 +1,148 @@
+"""The context of one translation: where notes, ids and the time come from.
+
+The core has no clock, no randomness and no log. Whoever calls it hands in a `Context`; equal input
+and equal context give equal bytes, which the prompt caches of providers depend on.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from toolglot.errors import UntranslatableError
+from toolglot.ir import Request
+from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
+from toolglot.surface import Surface
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What a caller may choose. Every default is the faithful one."""
+
+    strict: bool = False
+    """Refuse a translation that loses meaning."""
+
+    max_tokens: int = 8192
+    """Sent to a target that requires a limit when the source gave none."""
+
+    model: str | None = None
+    """The model to ask the target for, in place of the one in the request."""
+
+    issuer: str | None = None
+    """Who issues reasoning state on the provider's side; by default the provider's protocol."""
+
+    filter_required: bool = True
+    """Take parameters described as optional out of `required` where a target insists on those."""
+
+    nested_function: bool = False
+    """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
+
+    stream_tools: str = "live"
+    """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
+
+
+class Located(Protocol):
+    """Something that knows its place in the source."""
+
+    def path(self, key: str = "") -> str:
+        """The path of a member, or of the thing itself."""
+        ...
+
+
+class Context:
+    """Notes, ids and the time for one translation."""
+
+    __slots__ = (
+        "_counter",
+        "_left",
+        "_now",
+        "_notes",
+        "_seed",
+        "options",
+        "request",
+        "source",
+        "target",
+    )
+
+    def __init__(  # noqa: PLR0913 - all by keyword, all optional
+        self,
+        options: Options | None = None,
+        *,
+        source: Surface | None = None,
+        target: Surface | None = None,
+        request: Request | None = None,
+        seed: bytes | Callable[[], bytes] = b"",
+        now: int = 0,
+    ) -> None:
+        self.options = options or Options()
+        self.source = source
+        self.target = target
+        self.request = request
+        self._seed = seed
+        self._now = now
+        self._counter = 0
+        self._notes: list[Note] = []
+        self._left: list[tuple[Located, frozenset[str], Mapping[str, Any]]] = []
+
+    def note(
+        self, code: str, path: str, message: str = "", severity: Severity | None = None
+    ) -> None:
+        """Write down a change."""
+        entry = CATALOGUE[code]
+        self._notes.append(Note(code, severity or entry.severity, path, message or entry.meaning))
+
+    def leave(self, where: Located, minor: frozenset[str], rest: Mapping[str, Any]) -> None:
+        """Remember fields that a decoder did not take: only their own protocol can write them."""
+        self._left.append((where, minor, rest))
+
+    def new_id(self, prefix: str) -> str:
+        """An id that is new in this context and the same for the same input."""
+        self._counter += 1
+        if not isinstance(self._seed, bytes):
+            self._seed = self._seed()
+        digest = blake2b(self._seed, digest_size=12, salt=self._counter.to_bytes(8, "big"))
+        return prefix + digest.hexdigest()
+
+    def begin(self, data: bytes) -> None:
+        """Let made-up ids depend on the first piece of a stream, unless they depend on something else."""
+        self._seed = self._seed or data
+
+    def now(self) -> int:
+        """Seconds since the epoch, as the caller sees them."""
+        return self._now
+
+    def foreign(self, name: str) -> bool:
+        """Whether what is being encoded came from another protocol."""
+        return self.source is not None and self.source.name != name
+
+    def at(self, message: int, part: int | None = None, key: str = "") -> str:
+        """The source path of a message or of one of its parts."""
+        source = self.source
+        if source is None:
+            return ""
+        path = f"{source.messages}[{message}]"
+        if part is not None:
+            path += f".{source.content}[{part}]"
+        return f"{path}.{key}" if key else path
+
+    def setting(self, field: str) -> str:
+        """The source path of a setting of the request."""
+        return self.source.settings.get(field, field) if self.source else field
+
+    def receipt(self) -> Receipt:
+        """All notes so far, with one for each field that could not cross over."""
+        notes = tuple(self._notes)
+        if self.source is not self.target:
+            notes = (*self._leftover_notes(), *notes)
+        receipt = Receipt(notes)
+        if self.options.strict and receipt.losses:
+            raise UntranslatableError(receipt.losses)
+        return receipt
+
+    def _leftover_notes(self) -> Iterable[Note]:
+        for where, minor, rest in self._left:
+            for key, value in rest.items():
+                if value is not None and value not in ({}, []):
+                    code = "field-minor" if key in minor else "field-unknown"
+                    entry = CATALOGUE[code]
+                    yield Note(code, entry.severity, where.path(key), entry.meaning)

@@ -1,0 +1,352 @@
+"""A response in pieces: the stream events, their grammar, and the way to and from a whole response.
+
+The grammar, which a `Grammar` checks between every decoder and encoder:
+
+    stream  = Started  { piece }  ( Finished | Failed )
+    piece   = PartStarted | PartDelta | PartEnded | UsageSeen | OpaqueEvent
+
+Parts are numbered 0, 1, 2 … in the order in which they start. A delta or an end names a part that is
+open. Parts may overlap, since parallel calls interleave. `Finished` comes when every part has ended;
+`Failed` may come at any time, even first, and what was delivered stays delivered.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.errors import StreamError
+from toolglot.ir import (
+    NO_EXTRAS,
+    ApiError,
+    Choice,
+    Citation,
+    Extras,
+    Json,
+    Part,
+    Reasoning,
+    Refusal,
+    Response,
+    StopReason,
+    Text,
+    ToolCall,
+    Usage,
+)
+
+
+class _Event(Struct, frozen=True, omit_defaults=True, tag_field="is"):
+    pass
+
+
+class Started(_Event, tag="started", kw_only=True):
+    """The response begins."""
+
+    id: str
+    model: str
+    created: int | float | str | None = None
+    service_tier: str | None = None
+    usage: Usage | None = None
+    extras: Extras = NO_EXTRAS
+
+
+class PartStarted(_Event, tag="part_started"):
+    """A part begins, with everything known of it so far; a call has its id and name."""
+
+    index: int
+    part: Part
+    choice: int = 0
+
+
+DeltaField: TypeAlias = Literal["text", "summary", "signature", "citation"]
+
+
+class PartDelta(_Event, tag="part_delta"):
+    """More of an open part: of its text or arguments, unless `field` says otherwise.
+
+    `piece` counts the pieces of a summary.
+    """
+
+    index: int
+    text: str
+    field: DeltaField = "text"
+    piece: int = 0
+    citation: Citation | None = None
+
+
+class PartEnded(_Event, tag="part_ended"):
+    """A part is complete, or will never be (`incomplete`)."""
+
+    index: int
+    incomplete: bool = False
+
+
+class UsageSeen(_Event, tag="usage"):
+    """Token counts so far; later ones replace earlier ones field by field."""
+
+    usage: Usage
+
+
+class Finished(_Event, tag="finished"):
+    """The response is complete: one stop reason for each choice."""
+
+    stops: tuple[StopReason, ...]
+    extras: Extras = NO_EXTRAS
+
+
+class Failed(_Event, tag="failed"):
+    """The response broke off."""
+
+    error: ApiError
+
+
+class OpaqueEvent(_Event, tag="opaque"):
+    """An event that only its own protocol understands."""
+
+    protocol: str
+    type: str
+    value: Json
+
+
+Event: TypeAlias = (
+    Started | PartStarted | PartDelta | PartEnded | UsageSeen | Finished | Failed | OpaqueEvent
+)
+
+# --- grammar -------------------------------------------------------------------------------------
+
+_ANYTIME: Final = frozenset(
+    {PartStarted, PartDelta, PartEnded, UsageSeen, OpaqueEvent, Finished, Failed}
+)
+FOLLOWS: Final[dict[type[Any] | None, frozenset[type[Any]]]] = {
+    None: frozenset({Started, Failed}),
+    Started: _ANYTIME,
+    PartStarted: _ANYTIME,
+    PartDelta: _ANYTIME,
+    PartEnded: _ANYTIME,
+    UsageSeen: _ANYTIME,
+    OpaqueEvent: _ANYTIME,
+    Finished: frozenset(),
+    Failed: frozenset(),
+}
+"""Which event may follow which; None is the beginning."""
+
+
+class Grammar:
+    """Checks one stream, event by event."""
+
+    __slots__ = ("_last", "_next", "_open")
+
+    def __init__(self) -> None:
+        self._last: type[Any] | None = None
+        self._next = 0
+        self._open: set[int] = set()
+
+    def check(self, event: Event) -> None:
+        """Raise `StreamError` if the event may not come now; then it leaves no trace."""
+        kind = type(event)
+        if kind not in FOLLOWS[self._last]:
+            before = self._last.__name__ if self._last else "the beginning"
+            raise StreamError(f"{kind.__name__} may not follow {before}")
+        if isinstance(event, PartDelta):
+            self._must_be_open(event.index)
+        elif isinstance(event, PartStarted):
+            if event.index != self._next:
+                raise StreamError(f"part {event.index} starts where part {self._next} is due")
+            self._next += 1
+            self._open.add(event.index)
+        elif isinstance(event, PartEnded):
+            self._must_be_open(event.index)
+            self._open.remove(event.index)
+        elif isinstance(event, Finished) and self._open:
+            raise StreamError(f"finished while part {min(self._open)} is open")
+        self._last = kind
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything came yet."""
+        return self._last is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the stream has come to its end."""
+        return not FOLLOWS[self._last]
+
+    @property
+    def open(self) -> frozenset[int]:
+        """The parts that have started and not ended."""
+        return frozenset(self._open)
+
+    def _must_be_open(self, index: int) -> None:
+        if index not in self._open:
+            raise StreamError(f"part {index} is not open")
+
+
+# --- whole responses -------------------------------------------------------------------------------
+
+
+class Growing:
+    """A part under construction; text is collected in a list so that time stays linear."""
+
+    __slots__ = ("choice", "citations", "part", "pieces", "signature", "texts")
+
+    def __init__(self, event: PartStarted) -> None:
+        self.choice = event.choice
+        self.part = event.part
+        self.texts: list[str] = []
+        self.signature: list[str] = []
+        self.pieces: dict[int, list[str]] = {}
+        self.citations: list[Citation] = []
+
+    def add(self, delta: PartDelta) -> None:
+        """Take in a delta."""
+        if delta.field == "text":
+            self.texts.append(delta.text)
+        elif delta.field == "signature":
+            self.signature.append(delta.text)
+        elif delta.field == "summary":
+            self.pieces.setdefault(delta.piece, []).append(delta.text)
+        elif delta.citation is not None:
+            self.citations.append(delta.citation)
+
+    def finish(self) -> Part:
+        """The part as far as it came."""
+        part, text = self.part, "".join(self.texts)
+        if isinstance(part, ToolCall):
+            return replace(
+                part, arguments=part.arguments + text, signature=self._signature(part.signature)
+            )
+        if isinstance(part, Text):
+            return replace(
+                part,
+                text=part.text + text,
+                citations=part.citations + tuple(self.citations),
+                signature=self._signature(part.signature),
+            )
+        if isinstance(part, Reasoning):
+            return replace(
+                part,
+                text=part.text + text,
+                summary=part.summary + tuple("".join(self.pieces[i]) for i in sorted(self.pieces)),
+                signature=self._signature(part.signature),
+            )
+        if isinstance(part, Refusal):
+            return replace(part, text=part.text + text)
+        return part
+
+    def _signature(self, known: str | None) -> str | None:
+        return (known or "") + "".join(self.signature) if self.signature else known
+
+
+def fold(events: Iterable[Event]) -> Response | ApiError:
+    """The whole response that a stream of events makes up."""
+    started: Started | None = None
+    parts: list[Growing] = []
+    usage: Usage | None = None
+    stops: tuple[StopReason, ...] = ()
+    extras: Extras = NO_EXTRAS
+    for event in events:
+        if isinstance(event, PartDelta):
+            parts[event.index].add(event)
+        elif isinstance(event, PartStarted):
+            parts.append(Growing(event))
+        elif isinstance(event, Started):
+            started, usage = event, event.usage
+        elif isinstance(event, UsageSeen):
+            usage = merge_usage(usage, event.usage)
+        elif isinstance(event, Finished):
+            stops, extras = event.stops, event.extras
+        elif isinstance(event, Failed):
+            return event.error
+    if started is None:
+        raise StreamError("the stream did not begin")
+    count = max([1, len(stops), *(part.choice + 1 for part in parts)])
+    choices = tuple(
+        Choice(
+            index=index,
+            parts=tuple(part.finish() for part in parts if part.choice == index),
+            stop=stops[index] if index < len(stops) else None,
+        )
+        for index in range(count)
+    )
+    return Response(
+        id=started.id,
+        model=started.model,
+        created=started.created,
+        service_tier=started.service_tier,
+        choices=choices,
+        usage=usage,
+        extras=_together(started.extras, extras),
+    )
+
+
+def _together(first: Extras, last: Extras) -> Extras:
+    if not first or not last:
+        return first or last
+    return {name: {**first.get(name, {}), **last.get(name, {})} for name in (*first, *last)}
+
+
+def unfold(response: Response | ApiError) -> Iterator[Event]:
+    """The events of a response that came whole."""
+    if isinstance(response, ApiError):
+        yield Failed(response)
+        return
+    yield Started(
+        id=response.id,
+        model=response.model,
+        created=response.created,
+        service_tier=response.service_tier,
+    )
+    index = 0
+    for choice in response.choices:
+        for part in choice.parts:
+            yield from unfold_part(index, part, choice.index)
+            index += 1
+    if response.usage is not None:
+        yield UsageSeen(response.usage)
+    yield Finished(
+        tuple(choice.stop or StopReason(kind="other") for choice in response.choices),
+        response.extras,
+    )
+
+
+def unfold_part(index: int, part: Part, choice: int = 0) -> Iterator[Event]:
+    """The events of one whole part."""
+    if isinstance(part, ToolCall):
+        yield PartStarted(index, replace(part, arguments=""), choice)
+        if part.arguments:
+            yield PartDelta(index, part.arguments)
+    elif isinstance(part, Text):
+        yield PartStarted(index, replace(part, text="", citations=(), signature=None), choice)
+        if part.text:
+            yield PartDelta(index, part.text)
+        for citation in part.citations:
+            yield PartDelta(index, "", "citation", citation=citation)
+        if part.signature is not None:
+            yield PartDelta(index, part.signature, "signature")
+    elif isinstance(part, Reasoning) and not part.redacted:
+        yield PartStarted(index, replace(part, text="", summary=(), signature=None), choice)
+        for piece, text in enumerate(part.summary):
+            yield PartDelta(index, text, "summary", piece)
+        if part.text:
+            yield PartDelta(index, part.text)
+        if part.signature is not None:
+            yield PartDelta(index, part.signature, "signature")
+    elif isinstance(part, Refusal):
+        yield PartStarted(index, replace(part, text=""), choice)
+        if part.text:
+            yield PartDelta(index, part.text)
+    else:
+        yield PartStarted(index, part, choice)
+    yield PartEnded(index)
+
+
+def merge_usage(old: Usage | None, new: Usage) -> Usage:
+    """Later counts over earlier ones, field by field."""
+    if old is None:
+        return new
+    known = {
+        name: value
+        for name in ("input", "cache_read", "cache_write", "output", "reasoning")
+        if (value := getattr(new, name)) is not None
+    }
+    return replace(old, **known, extras=new.extras or old.extras)

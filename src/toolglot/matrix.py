@@ -1,0 +1,51 @@
+"""What each pair of protocols loses, from what their surfaces say."""
+
+from collections.abc import Iterator
+
+from toolglot.registry import PROTOCOLS
+from toolglot.surface import Surface
+
+
+def losses(source: Surface, target: Surface) -> list[str]:
+    """What the source can say and the target cannot, in words."""
+    if source is target:
+        return []
+    return [*_settings(source, target), *_tools(source, target), *_content(source, target)]
+
+
+def pairs() -> Iterator[tuple[str, str, list[str]]]:
+    """Every ordered pair with its losses."""
+    for source in PROTOCOLS.values():
+        for target in PROTOCOLS.values():
+            yield source.NAME, target.NAME, losses(source.SURFACE, target.SURFACE)
+
+
+def _settings(source: Surface, target: Surface) -> Iterator[str]:
+    for field, path in source.settings.items():
+        if field not in target.settings and not (field == "system" and target.system_slot is None):
+            yield f"`{path}`"
+
+
+def _tools(source: Surface, target: Surface) -> Iterator[str]:
+    for kind in sorted(source.tools - target.tools):
+        yield f"{kind} tools"
+    if source.strict_default is not None and target.strict_default is None:
+        yield "`strict`"
+    if "tool_choice" in target.settings:
+        for choice in sorted(source.tool_choices - target.tool_choices):
+            yield f"tool choice `{choice}`"
+
+
+def _content(source: Surface, target: Surface) -> Iterator[str]:
+    for kind in sorted(
+        source.media.get("user", frozenset()) - target.media.get("user", frozenset())
+    ):
+        yield kind
+    if source.cache_marks and not target.cache_marks:
+        yield "cache marks"
+    if source.later_system and not target.later_system:
+        yield "system text between messages"
+    if source.many_choices and not target.many_choices:
+        yield "several choices"
+    if source.ordered and not target.ordered:
+        yield "order of text and calls"

@@ -1,0 +1,269 @@
+"""Requests of Anthropic Messages, both ways."""
+
+from typing import Any, Final, cast
+
+from toolglot.context import Context
+from toolglot.ir import (
+    FunctionTool,
+    Json,
+    Message,
+    OutputFormat,
+    ProviderTool,
+    ReasoningSettings,
+    Request,
+    Role,
+    Tool,
+    ToolChoice,
+)
+from toolglot.protocols.anthropic.parts import decode_cache, decode_content, encode_content, finish
+from toolglot.protocols.anthropic.surface import (
+    NAME,
+    SERVICE_TIER,
+    SERVICE_TIER_FROM,
+    SETTINGS,
+    SURFACE,
+)
+from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.message import WireRequest
+
+_CHOICE: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
+_THINKING: Final[dict[str, Json]] = {
+    "enabled": {"enabled": True},
+    "adaptive": {"enabled": True, "adaptive": True},
+    "disabled": {"enabled": False},
+}
+_SCHEMA: Final = ("json_schema", dict)
+_CHOICE_FROM: Final = {mode: word for word, mode in _CHOICE.items()}
+
+
+def decode_request(wire: WireRequest, ctx: Context) -> Request:
+    """The interlingua of a request."""
+    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    model = fields.text("model")
+    messages = tuple(map(_decode_message, fields.each("messages")))
+    system = _decode_system(fields)
+    tools = tuple(map(_decode_tool, fields.each("tools")))
+    choice, parallel = _decode_choice(fields)
+    reasoning, output = _decode_thinking(fields)
+    return Request(
+        model=model,
+        messages=messages,
+        system=system,
+        tools=tools,
+        tool_choice=choice,
+        parallel_tool_calls=parallel,
+        reasoning=reasoning,
+        output=output,
+        user=_decode_user(fields),
+        service_tier=_decode_tier(fields),
+        **read_settings(fields, SETTINGS),
+        extras=fields.rest(),
+    )
+
+
+def encode_request(request: Request, ctx: Context) -> WireRequest:
+    """The wire form of a request."""
+    body: Json = {"model": request.model}
+    write_settings(body, request, SETTINGS)
+    if request.system is not None:
+        body["system"] = encode_content(request.system.parts, request.system.spelling, ctx)
+    body["messages"] = [_encode_message(message, ctx) for message in request.messages]
+    tools = [wire for tool in request.tools if (wire := _encode_tool(tool, ctx)) is not None]
+    if tools:
+        body["tools"] = tools
+    _encode_choice(body, request)
+    _encode_thinking(body, request)
+    if request.user is not None:
+        body["metadata"] = {"user_id": request.user}
+    if request.service_tier is not None:
+        _encode_tier(body, request.service_tier, ctx)
+    return WireRequest(body=merge(body, request.extras, NAME), path=SURFACE.path)
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+def _decode_message(fields: Fields) -> Message:
+    role = fields.text("role")
+    if role not in ("user", "assistant", "system"):
+        fields.fail("role", f"expected user, assistant or system, got {role!r}")
+    if fields.peek("content") is None:
+        fields.fail("content", "expected string or array, but it is missing")
+    parts, spelling = decode_content(fields, "content")
+    return Message(role=cast("Role", role), parts=parts, spelling=spelling, extras=fields.rest())
+
+
+def _encode_message(message: Message, ctx: Context) -> Json:
+    role = "system" if message.role == "developer" else message.role
+    wire: Json = {"role": role, "content": encode_content(message.parts, message.spelling, ctx)}
+    return merge(wire, message.extras, NAME)
+
+
+def _decode_system(fields: Fields) -> Message | None:
+    if fields.peek("system") is None:
+        return None
+    parts, spelling = decode_content(fields, "system")
+    return Message(role="system", parts=parts, spelling=spelling)
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def _decode_tool(fields: Fields) -> Tool:
+    kind = fields.peek("type")
+    if kind is not None and kind != "custom":
+        whole = fields.whole()
+        return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
+    return FunctionTool(
+        name=fields.text("name"),
+        description=fields.maybe_text("description"),
+        parameters=fields.maybe_object("input_schema"),
+        strict=fields.maybe_bool("strict"),
+        cache=decode_cache(fields),
+        extras=fields.rest(),
+    )
+
+
+def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
+    if isinstance(tool, ProviderTool) and tool.protocol == NAME:
+        return tool.value
+    if not isinstance(tool, FunctionTool):
+        ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
+        return None
+    wire: Json = {"name": tool.name}
+    if tool.description is not None:
+        wire["description"] = tool.description
+    if tool.parameters is not None:
+        wire["input_schema"] = tool.parameters
+    if tool.strict is not None:
+        wire["strict"] = tool.strict
+    return finish(wire, tool)
+
+
+def _decode_choice(fields: Fields) -> tuple[ToolChoice | None, bool | None]:
+    choice = fields.maybe_fields("tool_choice")
+    if choice is None:
+        return None, None
+    word = choice.text("type")
+    mode = _CHOICE.get(word)
+    if mode is None:
+        choice.fail("type", f"expected one of {', '.join(_CHOICE)}, got {word!r}")
+    names = (choice.text("name"),) if mode == "tool" else ()
+    single = choice.maybe_bool("disable_parallel_tool_use") if mode != "none" else None
+    return (
+        ToolChoice(mode=cast("Any", mode), names=names, extras=choice.rest()),
+        None if single is None else not single,
+    )
+
+
+def _encode_choice(body: Json, request: Request) -> None:
+    choice, parallel = request.tool_choice, request.parallel_tool_calls
+    if choice is None:
+        if parallel is None:
+            return
+        choice = ToolChoice(mode="auto")
+    wire: Json = {"type": _CHOICE_FROM[choice.mode]}
+    if choice.mode == "tool" and choice.names:
+        wire["name"] = choice.names[0]
+    if parallel is not None and choice.mode != "none":
+        wire["disable_parallel_tool_use"] = not parallel
+    body["tool_choice"] = merge(wire, choice.extras, NAME)
+
+
+# --- thinking and structured output: `thinking` and `output_config` share one setting -------------
+
+
+def _decode_thinking(fields: Fields) -> tuple[ReasoningSettings | None, OutputFormat | None]:
+    settings: Json = {}
+    thinking = fields.maybe_fields("thinking")
+    if thinking is not None:
+        settings = _decode_switch(thinking)
+        fields.absorb(thinking)
+    output = None
+    config = fields.maybe_fields("output_config")
+    if config is not None:
+        settings["effort"] = config.maybe_text("effort")
+        output = _decode_format(config)
+        fields.absorb(config)
+    said = any(value is not None for value in settings.values())
+    return ReasoningSettings(**settings) if said else None, output
+
+
+def _decode_switch(thinking: Fields) -> Json:
+    """What `thinking` says; a type unknown here, and what does not go with a type, stays there."""
+    word = thinking.peek("type")
+    if type(word) is not str or word not in _THINKING:
+        return {}
+    settings = _THINKING[word].copy()
+    if word == "enabled":
+        settings["budget"] = budget = thinking.maybe_int("budget_tokens")
+        if budget is None:
+            return {}
+    if word != "disabled" and thinking.peek("display") in ("summarized", "omitted"):
+        settings["show"] = thinking.text("display") == "summarized"
+    thinking.take("type")
+    return settings
+
+
+def _encode_thinking(body: Json, request: Request) -> None:
+    settings, output = request.reasoning, request.output
+    config: Json = {}
+    if settings is not None:
+        if settings.enabled is not None:
+            body["thinking"] = _thinking(settings)
+        if settings.effort is not None:
+            config["effort"] = settings.effort
+    if output is not None and output.kind == "schema":
+        config["format"] = merge(
+            {"type": "json_schema", "schema": output.schema}, output.extras, NAME
+        )
+    if config:
+        body["output_config"] = config
+
+
+def _thinking(settings: ReasoningSettings) -> Json:
+    if not settings.enabled:
+        return {"type": "disabled"}
+    wire: Json = {"type": "adaptive"}
+    if not settings.adaptive and settings.budget is not None:
+        wire = {"type": "enabled", "budget_tokens": settings.budget}
+    if settings.show is not None:
+        wire["display"] = "summarized" if settings.show else "omitted"
+    return wire
+
+
+def _decode_format(config: Fields) -> OutputFormat | None:
+    value = config.peek("format")
+    if type(value) is dict and (value.get("type"), type(value.get("schema"))) != _SCHEMA:
+        return None
+    wire = config.maybe_fields("format")
+    if wire is None:
+        return None
+    wire.constant("type", "json_schema")
+    return OutputFormat(kind="schema", schema=wire.maybe_object("schema"), extras=wire.rest())
+
+
+# --- small ones -----------------------------------------------------------------------------------
+
+
+def _decode_user(fields: Fields) -> str | None:
+    metadata = fields.maybe_fields("metadata")
+    if metadata is None:
+        return None
+    user = metadata.maybe_text("user_id")
+    fields.absorb(metadata)
+    return user
+
+
+def _decode_tier(fields: Fields) -> str | None:
+    tier = fields.peek("service_tier")
+    if type(tier) is str and tier in SERVICE_TIER:
+        return SERVICE_TIER[fields.text("service_tier")]
+    return None
+
+
+def _encode_tier(body: Json, tier: str, ctx: Context) -> None:
+    if tier in SERVICE_TIER_FROM:
+        body["service_tier"] = SERVICE_TIER_FROM[tier]
+    else:
+        ctx.note("field-dropped", ctx.setting("service_tier"), f"no service tier {tier!r} here")

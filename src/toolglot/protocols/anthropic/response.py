@@ -1,0 +1,169 @@
+"""Responses and errors of Anthropic Messages, both ways."""
+
+import re
+from typing import Final
+
+from toolglot.context import Context
+from toolglot.ir import ApiError, Choice, Json, Response, StopReason, Usage
+from toolglot.protocols.anthropic.parts import decode_content, encode_part
+from toolglot.protocols.anthropic.surface import ERROR, ERROR_FROM, NAME, STOP, STOP_FROM, SURFACE
+from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.fields import Fields, Home, Setting, merge, read_settings, write_settings
+from toolglot.wire.message import WireResponse
+
+_USAGE: Final[tuple[Setting, ...]] = (
+    ("input", "input_tokens", "int"),
+    ("cache_write", "cache_creation_input_tokens", "int"),
+    ("cache_read", "cache_read_input_tokens", "int"),
+    ("output", "output_tokens", "int"),
+)
+
+_TOO_LONG: Final = "prompt is too long"
+_COUNT: Final = re.compile(r"\b\d{3,9}\b")
+
+
+def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
+    """The interlingua of a response or an error."""
+    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    if not wire.ok or fields.peek("type") == "error":
+        return decode_error(fields, wire)
+    fields.constant("type", "message")
+    fields.constant("role", "assistant")
+    parts, _ = decode_content(fields, "content")
+    return Response(
+        id=fields.maybe_text("id") or ctx.new_id("msg_"),
+        model=fields.maybe_text("model") or "",
+        choices=(Choice(parts=parts, stop=decode_stop(fields)),),
+        usage=decode_usage(fields.maybe_fields("usage")),
+        extras=fields.rest(),
+    )
+
+
+def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
+    """The wire form of a response or an error."""
+    if isinstance(response, ApiError):
+        return _encode_error(response, ctx)
+    choice = response.choices[0] if response.choices else Choice(parts=())
+    body: Json = {
+        "id": response.id,
+        "type": "message",
+        "role": "assistant",
+        "model": response.model,
+        "content": [wire for part in choice.parts if (wire := encode_part(part, ctx)) is not None],
+        **encode_stop(choice.stop, ctx),
+        "usage": encode_usage(response.usage),
+    }
+    return WireResponse(body=merge(body, response.extras, NAME))
+
+
+# --- stop reasons ---------------------------------------------------------------------------------
+
+
+def decode_stop(fields: Fields) -> StopReason | None:
+    """Why the model stopped, from `stop_reason` and `stop_sequence`."""
+    word = fields.maybe_text("stop_reason")
+    sequence = fields.maybe_text("stop_sequence")
+    if word is None:
+        return None
+    return StopReason(kind=STOP.get(word, "other"), raw=word, sequence=sequence)
+
+
+def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
+    """The two members of a stop reason, both always there."""
+    if stop is None:
+        return {"stop_reason": None, "stop_sequence": None}
+    word, exact = STOP_FROM[stop.kind]
+    if stop.kind == "other" and stop.raw and not ctx.foreign(NAME):
+        word, exact = stop.raw, True
+    if not exact:
+        ctx.note("stop-mapped", "stop_reason", f"{stop.raw or stop.kind} is told as {word}")
+    return {"stop_reason": word, "stop_sequence": stop.sequence}
+
+
+# --- usage ----------------------------------------------------------------------------------------
+
+
+def decode_usage(fields: Fields | None) -> Usage | None:
+    """Token counts."""
+    if fields is None:
+        return None
+    counts = read_settings(fields, _USAGE)
+    details = fields.maybe_fields("output_tokens_details")
+    if details is not None:
+        counts["reasoning"] = details.maybe_int("thinking_tokens")
+        fields.absorb(details)
+    return Usage(**counts, extras=fields.rest())
+
+
+def encode_usage(usage: Usage | None) -> Json:
+    """Token counts; the two totals are required, so unknown is told as 0."""
+    if usage is None:
+        return {"input_tokens": 0, "output_tokens": 0}
+    wire: Json = {}
+    write_settings(wire, usage, _USAGE)
+    wire.setdefault("input_tokens", 0)
+    wire.setdefault("output_tokens", 0)
+    if usage.reasoning is not None:
+        wire["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
+    return merge(wire, usage.extras, NAME)
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def decode_error(fields: Fields, wire: WireResponse) -> ApiError:
+    """An error in whatever shape: servers behind this protocol's name have many."""
+    fields.constant("type", "error")
+    word = message = None
+    if isinstance(fields.peek("error"), dict):
+        error = fields.fields("error")
+        word, message = _said(error, "type"), _said(error, "message")
+        fields.absorb(error)
+    message = message or _said(fields, "message") or _said(fields, "error") or ""
+    kind, usual = ERROR.get(word or "", (None, None))
+    status = wire.status if not wire.ok else usual
+    return ApiError(
+        kind=error_kind(kind, status, message),
+        message=message,
+        status=status,
+        raw=word,
+        retry_after=wire.headers.get("retry-after"),
+        request_id=_request_id(fields) or wire.headers.get("request-id"),
+        extras=fields.rest(),
+    )
+
+
+def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
+    word, usual = ERROR_FROM[error.kind]
+    if error.raw and not ctx.foreign(NAME):
+        word = error.raw
+    body: Json = {"type": "error", "error": {"type": word, "message": _message(error, ctx)}}
+    if error.request_id is not None and ctx.foreign(NAME):
+        body["request_id"] = error.request_id
+    return WireResponse(
+        status=reply_status(error, usual, NAME, ctx),
+        headers=headers_of(error, "request-id"),
+        body=merge(body, error.extras, NAME),
+    )
+
+
+def _said(fields: Fields, key: str) -> str | None:
+    """A string, if there is one; anything else stays."""
+    return fields.maybe_text(key) if type(fields.peek(key)) is str else None
+
+
+def _request_id(fields: Fields) -> str | None:
+    """The id in the body, which stays there: an error may have it in its headers only."""
+    given = fields.peek("request_id")
+    return given if type(given) is str else None
+
+
+def _message(error: ApiError, ctx: Context) -> str:
+    """The message; a prompt too long is told in the words by which clients know it."""
+    message = error.message
+    known = _TOO_LONG in message.lower() or not ctx.foreign(NAME)
+    if error.kind != "context_length" or known:
+        return message
+    *_, limit, tokens = (0, 0, *sorted(set(map(int, _COUNT.findall(message)))))
+    counted = f"{tokens} tokens > {limit} maximum: " if limit else ""
+    return f"{_TOO_LONG}: {counted}{message}"

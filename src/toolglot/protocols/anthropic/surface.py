@@ -1,0 +1,125 @@
+"""What Anthropic Messages can say: its facts and the tables that both directions share."""
+
+from typing import Final
+
+from toolglot.ir import ErrorKind, StopKind
+from toolglot.surface import Surface
+from toolglot.wire.fields import Setting
+
+NAME: Final = "anthropic"
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    ("max_tokens", "max_tokens", "int"),
+    ("temperature", "temperature", "number"),
+    ("top_p", "top_p", "number"),
+    ("top_k", "top_k", "int"),
+    ("stop", "stop_sequences", "texts"),
+    ("stream", "stream", "bool"),
+)
+
+_MEDIA: Final = frozenset(
+    {
+        "text",
+        "image.inline",
+        "image.remote",
+        "image.file",
+        "document.inline",
+        "document.remote",
+        "document.file",
+        "document.text",
+    }
+)
+
+SURFACE: Final = Surface(
+    name=NAME,
+    path="/v1/messages",
+    settings={
+        **{field: key for field, key, _ in SETTINGS},
+        "system": "system",
+        "tools": "tools",
+        "tool_choice": "tool_choice",
+        "parallel_tool_calls": "tool_choice.disable_parallel_tool_use",
+        "reasoning": "thinking",
+        "output": "output_config.format",
+        "user": "metadata.user_id",
+        "service_tier": "service_tier",
+    },
+    messages="messages",
+    system_slot="system",
+    hoists_system=True,
+    merges_turns=True,
+    one_open_part=True,
+    arguments="object",
+    media={
+        "system": frozenset({"text"}),
+        "user": _MEDIA,
+        "result": _MEDIA,
+        "assistant": frozenset({"text"}),
+    },
+    reasoning=frozenset({"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}),
+    reasoning_bars_prefill=True,
+    efforts=("low", "medium", "high", "xhigh", "max"),
+    outputs=frozenset({"schema"}),
+    lists_all_required=True,
+    requires_max_tokens=True,
+    cache_marks=True,
+    max_cache_marks=4,
+    minor=frozenset(
+        {
+            "cache_control",
+            "cache_creation",
+            "caller",
+            "container",
+            "context",
+            "diagnostics",
+            "display",
+            "inference_geo",
+            "request_id",
+            "server_tool_use",
+            "service_tier",
+            "type",
+            "user_profile_id",
+            "workspace_id",
+        }
+    ),
+)
+
+STOP: Final[dict[str, StopKind]] = {
+    "end_turn": "end",
+    "stop_sequence": "stop_sequence",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+    "refusal": "refusal",
+    "pause_turn": "pause",
+    "model_context_window_exceeded": "context_window",
+}
+STOP_FROM: Final[dict[StopKind, tuple[str, bool]]] = {
+    **{kind: (word, True) for word, kind in STOP.items()},
+    "content_filter": ("refusal", False),
+    "malformed_call": ("end_turn", False),
+    "other": ("end_turn", False),
+}
+"""Stop kind to wire word, and whether that word means the same."""
+
+SERVICE_TIER: Final = {"auto": "auto", "standard_only": "default"}
+SERVICE_TIER_FROM: Final = {unified: word for word, unified in SERVICE_TIER.items()}
+
+ERROR: Final[dict[str, tuple[ErrorKind, int]]] = {
+    "invalid_request_error": ("invalid_request", 400),
+    "authentication_error": ("authentication", 401),
+    "billing_error": ("billing", 402),
+    "permission_error": ("permission", 403),
+    "not_found_error": ("not_found", 404),
+    "conflict_error": ("conflict", 409),
+    "request_too_large": ("too_large", 413),
+    "rate_limit_error": ("rate_limit", 429),
+    "api_error": ("server", 500),
+    "timeout_error": ("timeout", 504),
+    "overloaded_error": ("overloaded", 529),
+}
+ERROR_FROM: Final[dict[ErrorKind, tuple[str, int]]] = {
+    **{kind: (word, status) for word, (kind, status) in ERROR.items()},
+    "context_length": ("invalid_request_error", 400),
+    "content_policy": ("invalid_request_error", 400),
+    "quota": ("rate_limit_error", 429),
+}

@@ -1,0 +1,232 @@
+"""Requests of Gemini, both ways."""
+
+import re
+from typing import Final
+from urllib.parse import quote, unquote
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import Json, Message, Request, ToolCall, ToolResult
+from toolglot.protocols.gemini.config import decode_config, encode_config
+from toolglot.protocols.gemini.parts import array, decode_parts, encode_part
+from toolglot.protocols.gemini.spelling import CallIds, armour, respeller, with_form
+from toolglot.protocols.gemini.surface import (
+    FORM,
+    NAME,
+    SERVICE_TIER,
+    SERVICE_TIER_FROM,
+    SURFACE,
+)
+from toolglot.protocols.gemini.tools import decode_choice, decode_tools, encode_choice, encode_tools
+from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.message import WireRequest
+
+_PATH: Final = re.compile(r"/((?:models|tunedModels)/.+):(\w+)$")
+_PREFIX: Final = "models/"
+_STREAM: Final = "streamGenerateContent"
+_ROLE: Final = {"user": "user", "model": "assistant"}
+_OLD_ROLES: Final = frozenset({"function", "tool"})
+_UNSIGNED: Final = "skip_thought_signature_validator"
+_SIGNS_CALLS: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
+
+
+def decode_request(wire: WireRequest, ctx: Context) -> Request:
+    """The interlingua of a request."""
+    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor, respeller(ctx)))
+    model, stream, form = _decode_path(fields, wire.path)
+    ids = CallIds(strict=True)
+    messages = tuple(
+        _decode_message(fields.element(content, "contents", index), ids)
+        for index, content in enumerate(array(fields, "contents"))
+    )
+    system = _decode_system(fields, ids)
+    tools, layout = decode_tools(fields)
+    if layout is not None:
+        form["tools"] = layout
+    return Request(
+        model=model,
+        messages=messages,
+        system=system,
+        tools=tools,
+        tool_choice=decode_choice(fields),
+        stream=stream,
+        store=fields.maybe_bool("store"),
+        service_tier=_decode_tier(fields),
+        **decode_config(fields),
+        extras=with_form(fields.rest(), form),
+    )
+
+
+def encode_request(request: Request, ctx: Context) -> WireRequest:
+    """The wire form of a request."""
+    form = request.extras.get(FORM, {})
+    body: Json = {}
+    if "model" in form:
+        body["model"] = _as_spelled(request.model, form["model"])
+    messages = _signed(_named(request.messages), request.model, ctx)
+    if messages:
+        body["contents"] = [_encode_message(message, ctx) for message in messages]
+    if request.system is not None:
+        body["systemInstruction"] = _encode_content(request.system, ctx)
+    tools = encode_tools(request.tools, form.get("tools"), ctx)
+    if tools:
+        body["tools"] = tools
+    if request.tool_choice is not None:
+        body["toolConfig"] = {"functionCallingConfig": encode_choice(request.tool_choice)}
+    config = encode_config(request, ctx)
+    if config:
+        body["generationConfig"] = config
+    if request.store is not None:
+        body["store"] = request.store
+    if request.service_tier is not None:
+        _encode_tier(body, request.service_tier, ctx)
+    return WireRequest(
+        body=merge(body, request.extras, NAME),
+        path=_encode_path(request),
+        query={"alt": "sse"} if request.stream else {},
+    )
+
+
+# --- the path: model and streaming ----------------------------------------------------------------
+
+
+def _decode_path(fields: Fields, path: str) -> tuple[str, bool | None, Json]:
+    """Model, streaming, and how a body spelled the model where the path does not have it."""
+    match = _PATH.search(path)
+    if match is None:
+        spelled = fields.text("model")
+        return spelled.removeprefix(_PREFIX), None, {"model": spelled}
+    return unquote(match[1]).removeprefix(_PREFIX), match[2] == _STREAM, {}
+
+
+def _encode_path(request: Request) -> str:
+    model = request.model if request.model.startswith("tunedModels/") else _PREFIX + request.model
+    return f"/v1beta/{quote(model, safe='/:@')}:{_STREAM if request.stream else 'generateContent'}"
+
+
+def _as_spelled(model: str, before: str) -> str:
+    return _PREFIX + model if before.startswith(_PREFIX) else model
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+def _decode_message(fields: Fields, ids: CallIds) -> Message:
+    word = fields.maybe_text("role")
+    role = "user" if word is None else _ROLE.get(word)
+    if role is None and word in _OLD_ROLES:
+        fields.note("legacy-upgraded", "role", f"role {word} is now user")
+        role = "user"
+    if role is None:
+        fields.fail("role", f"expected user or model, got {word!r}")
+    return Message(
+        role="assistant" if role == "assistant" else "user",
+        parts=decode_parts(fields, "parts", ids),
+        spelling=NAME if word is None else "",
+        extras=fields.rest(),
+    )
+
+
+def _encode_message(message: Message, ctx: Context) -> Json:
+    """One content. One whose role was left out has it left out again."""
+    wire = _encode_content(message, ctx)
+    if message.role in ("system", "developer"):
+        ctx.note("role-changed", "contents", f"there is no {message.role} role")
+    if message.spelling != NAME:
+        wire["role"] = "model" if message.role == "assistant" else "user"
+    return wire
+
+
+def _encode_content(message: Message, ctx: Context) -> Json:
+    # State given back to its issuer must be as it was; only other state needs to look like base64.
+    restored = ctx.foreign(NAME)
+    parts = []
+    for part in message.parts:
+        wire = encode_part(part, ctx)
+        if wire is not None:
+            parts.append(wire if restored else armour(wire, part))
+    return merge({"parts": parts} if parts else {}, message.extras, NAME)
+
+
+def _decode_system(fields: Fields, ids: CallIds) -> Message | None:
+    value = fields.peek("systemInstruction")
+    if value is None or value == {}:
+        return None
+    if type(value) is str:
+        fields.take("systemInstruction")
+        fields.note("spelling-normalised", "systemInstruction", "a string is written as a content")
+        slot = Fields({"parts": [{"text": value}]}, fields.home, fields, "systemInstruction")
+    else:
+        slot = fields.fields("systemInstruction")
+    return Message(role="system", parts=decode_parts(slot, "parts", ids), extras=slot.rest())
+
+
+# --- what the target insists on -------------------------------------------------------------------
+
+
+def _named(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Results that say the name of their tool."""
+    unnamed = [
+        index
+        for index, message in enumerate(messages)
+        if any(isinstance(part, ToolResult) and part.name is None for part in message.parts)
+    ]
+    if not unnamed:
+        return messages
+    names = {
+        part.id: part.name
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    }
+    changed = list(messages)
+    for index in unnamed:
+        parts = tuple(
+            replace(part, name=names.get(part.id, "unknown"))
+            if isinstance(part, ToolResult) and part.name is None
+            else part
+            for part in messages[index].parts
+        )
+        changed[index] = replace(messages[index], parts=parts)
+    return tuple(changed)
+
+
+def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Message, ...]:
+    """Calls of other models, with the word that Gemini 3 and later take for their signature.
+
+    Each model turn needs one, on its first call. Without it the request is refused.
+    """
+    if not ctx.foreign(NAME) or _SIGNS_CALLS.match(model) is None:
+        return messages
+    changed = list(messages)
+    for index, message in enumerate(messages):
+        calls = [place for place, part in enumerate(message.parts) if isinstance(part, ToolCall)]
+        if not calls or any(getattr(part, "signature", None) for part in message.parts):
+            continue
+        parts = list(message.parts)
+        parts[calls[0]] = replace(parts[calls[0]], signature=_UNSIGNED)
+        changed[index] = replace(message, parts=tuple(parts))
+        ctx.note(
+            "default-added",
+            ctx.at(index, calls[0]),
+            "the call is not this model's: it is marked so",
+        )
+    return tuple(changed)
+
+
+# --- small ones -----------------------------------------------------------------------------------
+
+
+def _decode_tier(fields: Fields) -> str | None:
+    word = fields.peek("serviceTier")
+    if type(word) is str and word in SERVICE_TIER:
+        return SERVICE_TIER[fields.text("serviceTier")]
+    return None
+
+
+def _encode_tier(body: Json, tier: str, ctx: Context) -> None:
+    if tier in SERVICE_TIER_FROM:
+        body["serviceTier"] = SERVICE_TIER_FROM[tier]
+    else:
+        ctx.note("field-dropped", ctx.setting("service_tier"), f"no service tier {tier!r} here")

@@ -1,0 +1,164 @@
+"""How Gemini's wire spells things: keys in two cases, signatures as base64, optional ids."""
+
+import re
+from base64 import b64encode, urlsafe_b64decode
+from collections.abc import Callable
+from typing import Any, Final
+
+from toolglot.context import Context
+from toolglot.ir import NO_EXTRAS, Extras, Json, Opaque, Part
+from toolglot.protocols.gemini.surface import FORM, NAME
+from toolglot.wire.fields import Fields
+
+# --- keys -----------------------------------------------------------------------------------------
+
+_SNAKE: Final = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
+
+
+def respeller(ctx: Context) -> Callable[[Json, Fields], Json]:
+    """What turns `snake_case` keys into `camelCase`, with one note for a whole document."""
+    noted = False
+
+    def respell(value: Json, where: Fields) -> Json:
+        nonlocal noted
+        if "_" not in "".join(value):
+            return value
+        spelled = {_camel(key, value): member for key, member in value.items()}
+        if not noted and spelled.keys() != value.keys():
+            noted = True
+            ctx.note(
+                "spelling-normalised", where.path(), "snake_case keys are written in camelCase"
+            )
+        return spelled
+
+    return respell
+
+
+def _camel(key: str, value: Json) -> str:
+    camel = _SNAKE.sub(lambda match: match[1].upper(), key)
+    return key if camel in value else camel
+
+
+# --- what was spelled otherwise -------------------------------------------------------------------
+
+
+def with_form(extras: Extras, form: Json) -> Extras:
+    """Extras that remember an unusual spelling; the same ones if there was none."""
+    return {**extras, FORM: form} if form else extras
+
+
+def form_of(value: Any) -> Json:
+    """How the wire spelled a value, if unusually."""
+    extras: Extras = value.extras
+    return extras.get(FORM, {}) if extras else {}
+
+
+def left_out(value: Any) -> tuple[str, ...]:
+    """The members that the wire left out, though we would write them."""
+    without: tuple[str, ...] = form_of(value).get("without", ())
+    return without
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})")
+_LAST: Final = {0: None, 2: frozenset("AQgw"), 3: frozenset("AEIMQUYcgkosw048")}
+_MARK: Final = b"toolglot:"
+_MARKED: Final = b64encode(_MARK).decode()
+
+
+def take_signature(fields: Fields) -> str | None:
+    """The reasoning state on a part. What is no base64 also stays among the rest, as it is."""
+    raw = fields.peek("thoughtSignature")
+    if type(raw) is not str or is_base64(raw):
+        raw = fields.maybe_text("thoughtSignature")
+        return _unmark(raw) if raw is not None and raw.startswith(_MARKED) else raw
+    return raw
+
+
+def armour(wire: Json | None, part: Part) -> Json | None:
+    """A part whose signature clients can read as base64, whoever issued it."""
+    if wire is None or isinstance(part, Opaque):
+        return wire
+    signature = wire.get("thoughtSignature")
+    if signature is not None and not is_base64(signature):
+        own = part.extras.get(NAME, NO_EXTRAS)
+        if own.get("thoughtSignature") != signature:
+            wire["thoughtSignature"] = b64encode(_MARK + signature.encode()).decode()
+    return wire
+
+
+def is_base64(text: str) -> bool:
+    """Whether a strict reader takes it: one alphabet, padding right or absent, no stray bits."""
+    match = _BASE64.fullmatch(text)
+    if match is None:
+        return False
+    padding = len(match[1])
+    size = len(text) - padding
+    over = size % 4
+    if over not in _LAST or padding > -over % 4:
+        return False
+    last = _LAST[over]
+    return last is None or text[size - 1] in last
+
+
+def _unmark(raw: str) -> str:
+    try:
+        padded = raw.rstrip("=") + "=" * (-len(raw.rstrip("=")) % 4)
+        data = urlsafe_b64decode(padded.replace("+", "-").replace("/", "_"))
+        return data.removeprefix(_MARK).decode()
+    except ValueError:
+        return raw
+
+
+# --- ids ------------------------------------------------------------------------------------------
+
+
+class CallIds:
+    """Gives ids to calls and results that came without: equal ones for equal beginnings."""
+
+    __slots__ = ("_count", "_make", "_seen", "_waiting", "strict")
+
+    def __init__(self, make: Callable[[], str] | None = None, *, strict: bool = False) -> None:
+        self.strict = strict
+        self._make = make
+        self._count = 0
+        self._seen: set[str] = set()
+        self._waiting: dict[str, dict[str, None]] = {}
+
+    def call(self, fields: Fields, name: str) -> tuple[str, bool]:
+        """The id of a call, and whether it was made up."""
+        given = self._given(fields)
+        call_id = self._new("call_") if given is None else given
+        self._count += 1
+        self._seen.add(call_id)
+        self._waiting.setdefault(name, {})[call_id] = None
+        return call_id, given is None
+
+    def result(self, fields: Fields, name: str) -> tuple[str, bool]:
+        """The id of the call that a result answers: its own, or that of the first one waiting."""
+        given = self._given(fields)
+        waiting = self._waiting.get(name)
+        if given is not None:
+            if waiting:
+                waiting.pop(given, None)
+            return given, False
+        if waiting:
+            first = next(iter(waiting))
+            del waiting[first]
+            return first, True
+        made = self._new("result_")
+        self._seen.add(made)
+        return made, True
+
+    def _given(self, fields: Fields) -> str | None:
+        # An empty id is none, and stays among the rest.
+        return None if fields.peek("id") == "" else fields.maybe_text("id")
+
+    def _new(self, prefix: str) -> str:
+        if self._make is not None:
+            return self._make()
+        number = self._count
+        while (made := f"{prefix}{number}") in self._seen:
+            number += 1
+        return made

@@ -1,0 +1,166 @@
+"""What Gemini can say: its facts and the tables that both directions share."""
+
+from typing import Final
+
+from toolglot.ir import ErrorKind, StopKind
+from toolglot.surface import Surface
+from toolglot.wire.fields import Setting
+
+NAME: Final = "gemini"
+
+FORM: Final = "gemini:form"
+"""Key among the extras for how the wire spelled what it might have spelled otherwise."""
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    ("max_tokens", "maxOutputTokens", "int"),
+    ("temperature", "temperature", "number"),
+    ("top_p", "topP", "number"),
+    ("top_k", "topK", "int"),
+    ("stop", "stopSequences", "texts"),
+    ("n", "candidateCount", "int"),
+    ("seed", "seed", "int"),
+    ("presence_penalty", "presencePenalty", "number"),
+    ("frequency_penalty", "frequencyPenalty", "number"),
+    ("logprobs", "responseLogprobs", "bool"),
+    ("top_logprobs", "logprobs", "int"),
+)
+"""What stands in `generationConfig`."""
+
+_MEDIA: Final = frozenset(
+    {
+        "text",
+        *(
+            f"{kind}.{source}"
+            for kind in ("image", "document", "audio")
+            for source in ("inline", "remote", "file")
+        ),
+        "document.text",
+    }
+)
+
+SURFACE: Final = Surface(
+    name=NAME,
+    path="/v1beta/models/{model}:generateContent",
+    settings={
+        **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
+        "stream": "stream",
+        "system": "systemInstruction",
+        "tools": "tools",
+        "tool_choice": "toolConfig.functionCallingConfig",
+        "reasoning": "generationConfig.thinkingConfig",
+        "output": "generationConfig.responseMimeType",
+        "service_tier": "serviceTier",
+        "store": "store",
+    },
+    messages="contents",
+    content="parts",
+    system_slot="systemInstruction",
+    hoists_system=True,
+    later_system=False,
+    merges_turns=True,
+    results_in_order=True,
+    call_signatures=True,
+    arguments="object",
+    media={
+        "system": frozenset({"text"}),
+        "user": _MEDIA,
+        "result": frozenset({"text", "image.inline", "document.inline"}),
+        "assistant": frozenset({"text", "image.inline", "audio.inline"}),
+    },
+    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+    reasoning=frozenset({"switch", "adaptive", "effort", "budget", "show"}),
+    efforts=("minimal", "low", "medium", "high"),
+    strict_default=None,
+    reasoning_unsigned=True,
+    many_choices=True,
+    minor=frozenset(
+        {
+            "avgLogprobs",
+            "cacheTokensDetails",
+            "candidatesTokensDetails",
+            "code",
+            "displayName",
+            "finishMessage",
+            "id",
+            "index",
+            "model",
+            "modelStatus",
+            "promptFeedback",
+            "promptTokensDetails",
+            "role",
+            "safetyRatings",
+            "serviceTier",
+            "status",
+            "thought",
+            "thoughtSignature",
+            "tokenCount",
+            "toolUsePromptTokensDetails",
+            "trafficType",
+        }
+    ),
+)
+
+STOP: Final[dict[str, StopKind]] = {
+    "STOP": "end",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "IMAGE_OTHER": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "malformed_call",
+    "UNEXPECTED_TOOL_CALL": "malformed_call",
+    "MALFORMED_RESPONSE": "malformed_call",
+}
+STOP_FROM: Final[dict[StopKind, tuple[str, bool]]] = {
+    "end": ("STOP", True),
+    "tool_calls": ("STOP", True),
+    "length": ("MAX_TOKENS", True),
+    "content_filter": ("SAFETY", True),
+    "malformed_call": ("MALFORMED_FUNCTION_CALL", True),
+    "stop_sequence": ("STOP", False),
+    "refusal": ("SAFETY", False),
+    "pause": ("STOP", False),
+    "context_window": ("MAX_TOKENS", False),
+    "other": ("OTHER", False),
+}
+"""Stop kind to wire word, and whether that word means the same."""
+
+SERVICE_TIER: Final = {
+    "unspecified": "auto",
+    "standard": "default",
+    "flex": "flex",
+    "priority": "priority",
+}
+SERVICE_TIER_FROM: Final = {unified: word for word, unified in SERVICE_TIER.items()}
+
+ERROR: Final[dict[str, tuple[ErrorKind, int]]] = {
+    "INVALID_ARGUMENT": ("invalid_request", 400),
+    "OUT_OF_RANGE": ("invalid_request", 400),
+    "FAILED_PRECONDITION": ("billing", 400),
+    "UNAUTHENTICATED": ("authentication", 401),
+    "PERMISSION_DENIED": ("permission", 403),
+    "NOT_FOUND": ("not_found", 404),
+    "ABORTED": ("conflict", 409),
+    "ALREADY_EXISTS": ("conflict", 409),
+    "RESOURCE_EXHAUSTED": ("rate_limit", 429),
+    "INTERNAL": ("server", 500),
+    "UNKNOWN": ("server", 500),
+    "DATA_LOSS": ("server", 500),
+    "UNIMPLEMENTED": ("server", 501),
+    "UNAVAILABLE": ("overloaded", 503),
+    "DEADLINE_EXCEEDED": ("timeout", 504),
+}
+"""Words of google.rpc.Code. FAILED_PRECONDITION is how it asks for billing to be enabled."""
+
+ERROR_FROM: Final[dict[ErrorKind, tuple[str, int]]] = {
+    **{kind: (word, status) for word, (kind, status) in reversed(ERROR.items())},
+    "context_length": ("INVALID_ARGUMENT", 400),
+    "content_policy": ("INVALID_ARGUMENT", 400),
+    "too_large": ("INVALID_ARGUMENT", 400),
+    "quota": ("RESOURCE_EXHAUSTED", 429),
+}

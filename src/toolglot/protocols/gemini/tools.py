@@ -1,0 +1,154 @@
+"""Tools and tool choice of Gemini, both ways."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from toolglot.context import Context
+from toolglot.ir import Extras, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.protocols.gemini.parts import array
+from toolglot.protocols.gemini.spelling import form_of, with_form
+from toolglot.protocols.gemini.surface import NAME
+from toolglot.wire.fields import Fields, merge
+
+_DECLARATIONS: Final = "functionDeclarations"
+_SCHEMA: Final = "parametersJsonSchema"
+_OPENAPI: Final[Json] = {"schema": "parameters"}
+
+_CHOICE: Final[dict[str, Literal["auto", "required", "none"]]] = {
+    "AUTO": "auto",
+    "VALIDATED": "auto",
+    "ANY": "required",
+    "NONE": "none",
+}
+_CHOICE_FROM: Final = {"auto": "AUTO", "required": "ANY", "none": "NONE", "tool": "ANY"}
+
+# --- tools: entries, each with declarations or a tool of the provider's or both -------------------
+
+Layout = list[tuple[int, Json]]
+"""How many tools each entry of the wire gave, and what in it was empty."""
+
+
+def decode_tools(fields: Fields) -> tuple[tuple[Tool, ...], Layout | None]:
+    """The tools one by one, and how they were grouped, if not as one entry of declarations."""
+    tools: list[Tool] = []
+    layout: Layout = []
+    for index, value in enumerate(array(fields, "tools")):
+        before = len(tools)
+        entry = fields.element(value, "tools", index)
+        empty = _decode_entry(entry, tools)
+        layout.append((len(tools) - before, empty))
+    return tuple(tools), None if _is_plain(tools, layout) else layout
+
+
+def _is_plain(tools: list[Tool], layout: Layout) -> bool:
+    """Whether the entries are what we would write anyway."""
+    if not layout:
+        return True
+    declared = bool(tools) and all(isinstance(tool, FunctionTool) for tool in tools)
+    return declared and layout == [(len(tools), {})]
+
+
+def _decode_entry(entry: Fields, tools: list[Tool]) -> Json:
+    tools.extend(
+        _decode_declaration(entry.element(value, _DECLARATIONS, index))
+        for index, value in enumerate(array(entry, _DECLARATIONS))
+    )
+    empty: Json = {}
+    for key, value in entry.whole().items():
+        if value is None or key == _DECLARATIONS:
+            empty[key] = value
+        else:
+            tools.append(ProviderTool(protocol=NAME, type=key, value={key: value}))
+    return empty
+
+
+def encode_tools(tools: tuple[Tool, ...], layout: Layout | None, ctx: Context) -> list[Json]:
+    """The entries, grouped as they came; else all declarations in one, other tools one by one."""
+    if layout is not None and sum(count for count, _ in layout) == len(tools):
+        entries: list[Json] = []
+        start = 0
+        for count, empty in layout:
+            entries.append(_encode_entry(tools[start : start + count], ctx) | empty)
+            start += count
+        return entries
+    declared = _encode_entry([tool for tool in tools if not isinstance(tool, ProviderTool)], ctx)
+    others = [_encode_entry([tool], ctx) for tool in tools if isinstance(tool, ProviderTool)]
+    return [entry for entry in (declared, *others) if entry]
+
+
+def _encode_entry(tools: Sequence[Tool], ctx: Context) -> Json:
+    entry: Json = {}
+    for tool in tools:
+        if isinstance(tool, FunctionTool):
+            entry.setdefault(_DECLARATIONS, []).append(_encode_declaration(tool))
+        elif isinstance(tool, ProviderTool) and tool.protocol == NAME:
+            entry |= tool.value
+        else:
+            ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
+    return entry
+
+
+def _decode_declaration(fields: Fields) -> FunctionTool:
+    name, description = fields.text("name"), fields.maybe_text("description")
+    parameters = fields.maybe_object(_SCHEMA)
+    form: Json = {}
+    if parameters is None:
+        parameters = fields.maybe_object("parameters")
+        form = {} if parameters is None else _OPENAPI
+    extras: Extras = with_form(fields.rest(), form)
+    return FunctionTool(name=name, description=description, parameters=parameters, extras=extras)
+
+
+def _encode_declaration(tool: FunctionTool) -> Json:
+    wire: Json = {"name": tool.name}
+    if tool.description is not None:
+        wire["description"] = tool.description
+    if tool.parameters is not None:
+        wire[form_of(tool).get("schema", _SCHEMA)] = tool.parameters
+    return merge(wire, tool.extras, NAME)
+
+
+# --- tool choice ----------------------------------------------------------------------------------
+
+
+def decode_choice(fields: Fields) -> ToolChoice | None:
+    """The tool choice; a mode that says nothing or is unknown stays among the rest."""
+    config = fields.maybe_fields("toolConfig")
+    if config is None:
+        return None
+    choice = None
+    calling = config.maybe_fields("functionCallingConfig")
+    if calling is not None:
+        word = calling.peek("mode")
+        if word is not None and str(word).upper() in _CHOICE:
+            choice = _decode_mode(calling)
+        else:
+            config.absorb(calling)
+    fields.absorb(config)
+    return choice
+
+
+def _decode_mode(calling: Fields) -> ToolChoice:
+    word = calling.text("mode")
+    mode = _CHOICE[word.upper()]
+    names = calling.maybe_texts("allowedFunctionNames") or ()
+    single = mode == "required" and len(names) == 1
+    choice = ToolChoice(mode="tool" if single else mode, names=names, extras=calling.rest())
+    if _mode_word(choice) == word:
+        return choice
+    return ToolChoice(
+        mode=choice.mode, names=names, extras=with_form(choice.extras, {"mode": word})
+    )
+
+
+def encode_choice(choice: ToolChoice) -> Json:
+    """The reverse of reading a mode."""
+    wire: Json = {"mode": form_of(choice).get("mode") or _mode_word(choice)}
+    if choice.names:
+        wire["allowedFunctionNames"] = list(choice.names)
+    return merge(wire, choice.extras, NAME)
+
+
+def _mode_word(choice: ToolChoice) -> str:
+    # AUTO takes no names; VALIDATED is the same with names.
+    return "VALIDATED" if choice.mode == "auto" and choice.names else _CHOICE_FROM[choice.mode]

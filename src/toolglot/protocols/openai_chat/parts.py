@@ -1,0 +1,249 @@
+"""Content parts of OpenAI Chat Completions, both ways."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from toolglot.context import Context
+from toolglot.ir import (
+    NO_EXTRAS,
+    Audio,
+    CacheMark,
+    Document,
+    FileRef,
+    Image,
+    Inline,
+    Json,
+    Opaque,
+    Part,
+    Refusal,
+    Remote,
+    Source,
+    Text,
+)
+from toolglot.protocols.openai_chat.surface import NAME, SPELLING, spelled, spelling_of
+from toolglot.wire.fields import Fields, merge
+from toolglot.wire.parts import cannot_carry, data_url, from_url
+
+CALL: Final = "tool_calls."
+"""Opens the type of an opaque part that stood among the calls, not in the content."""
+
+_FORMAT: Final = {
+    "audio/mpeg": "mp3",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/vnd.wave": "wav",
+}
+"""Media types whose name is not the format's."""
+
+# --- content: a bare string or parts --------------------------------------------------------------
+
+
+def decode_content(fields: Fields) -> tuple[tuple[Part, ...], bool]:
+    """The parts of `content`, and whether they were spelled as a list."""
+    value = fields.take("content")
+    if value is None:
+        return (), False
+    if type(value) is str:
+        return (Text(text=value),), False
+    if type(value) is not list:
+        fields.fail("content", "expected string or array")
+    return tuple(decode_part(part, fields, index) for index, part in enumerate(value)), True
+
+
+def encode_content(parts: tuple[Part, ...], spelling: str, ctx: Context) -> str | list[Json]:
+    """The reverse: a bare string where one plain text is all there is, unless spelled out."""
+    first = parts[0] if len(parts) == 1 else None
+    if spelling != NAME and isinstance(first, Text) and is_plain(first):
+        return first.text
+    return encode_parts(parts, ctx)
+
+
+def encode_parts(parts: tuple[Part, ...], ctx: Context) -> list[Json]:
+    """Parts as a list, without those that have no form here."""
+    return [wire for part in parts if (wire := encode_part(part, ctx)) is not None]
+
+
+def is_plain(part: Part) -> bool:
+    """Whether a part is a text and nothing that only a part can say about it."""
+    return type(part) is Text and part.cache is None and NAME not in part.extras
+
+
+# --- one part -------------------------------------------------------------------------------------
+
+
+def decode_part(value: Any, parent: Fields, index: int) -> Part:
+    """One part; a type unknown here is kept whole."""
+    fields = parent.element(value, "content", index)
+    kind = fields.text("type")
+    decoder = _DECODERS.get(kind)
+    part = decoder(fields) if decoder else None
+    return part if part is not None else Opaque(protocol=NAME, type=kind, value=value)
+
+
+def encode_part(part: Part, ctx: Context) -> Json | None:
+    """One part; None, with a note, for what has no form here."""
+    encoder = _ENCODERS.get(type(part))
+    return encoder(part, ctx) if encoder else cannot_carry(part, ctx)
+
+
+def _decode_text(fields: Fields) -> Text:
+    text = fields.text("text")
+    return Text(text=text, cache=decode_cache(fields), extras=fields.rest())
+
+
+def _encode_text(part: Text, _ctx: Context) -> Json:
+    return finish({"type": "text", "text": part.text}, part)
+
+
+def _decode_refusal(fields: Fields) -> Refusal:
+    text = fields.text("refusal")
+    return Refusal(text=text, extras=spelled(fields.rest(), {"part": True}))
+
+
+def _encode_refusal(part: Refusal, _ctx: Context) -> Json:
+    if SPELLING not in part.extras:
+        return {"type": "text", "text": part.text}
+    return merge({"type": "refusal", "refusal": part.text}, part.extras, NAME)
+
+
+def _decode_image(fields: Fields) -> Image:
+    if type(fields.peek("image_url")) is str:
+        fields.note("spelling-normalised", "image_url", "a bare URL in place of an object")
+        url, detail = fields.text("image_url"), None
+    else:
+        inner = fields.fields("image_url")
+        url, detail = inner.text("url"), inner.maybe_text("detail")
+        fields.absorb(inner)
+    cache = decode_cache(fields)
+    return Image(source=from_url(url), detail=detail, cache=cache, extras=fields.rest())
+
+
+def _encode_image(part: Image, ctx: Context) -> Json | None:
+    source = part.source
+    if isinstance(source, Inline):
+        image: Json = {"url": data_url(source)}
+    elif isinstance(source, Remote):
+        image = {"url": source.url}
+    else:
+        return cannot_carry(part, ctx)
+    if part.detail is not None:
+        image["detail"] = part.detail
+    return finish({"type": "image_url", "image_url": image}, part)
+
+
+def _decode_audio(fields: Fields) -> Audio:
+    inner = fields.fields("input_audio")
+    source = Inline(media_type="audio/" + inner.text("format"), data=inner.text("data"))
+    fields.absorb(inner)
+    hints: Json = {}
+    if source.media_type in _FORMAT:
+        hints["format"] = source.media_type.removeprefix("audio/")
+    cache, extras = decode_cache(fields), fields.rest()
+    return Audio(source=source, cache=cache, extras=spelled(extras, hints) if hints else extras)
+
+
+def _encode_audio(part: Audio, ctx: Context) -> Json | None:
+    source = part.source
+    if not isinstance(source, Inline):
+        return cannot_carry(part, ctx)
+    kind = source.media_type
+    known = spelling_of(part.extras).get("format") or _FORMAT.get(kind)
+    audio = {"data": source.data, "format": known or kind.removeprefix("audio/")}
+    return finish({"type": "input_audio", "input_audio": audio}, part)
+
+
+def _decode_file(fields: Fields) -> Document | None:
+    value = fields.peek("file")
+    if not isinstance(value, dict) or not (value.get("file_data") or value.get("file_id")):
+        return None
+    inner = fields.fields("file")
+    source, hints = _decode_source(inner)
+    name = inner.maybe_text("filename")
+    fields.absorb(inner)
+    cache, extras = decode_cache(fields), fields.rest()
+    return Document(
+        source=source, name=name, cache=cache, extras=spelled(extras, hints) if hints else extras
+    )
+
+
+def _decode_source(inner: Fields) -> tuple[Source, Json]:
+    data = inner.maybe_text("file_data") if inner.peek("file_data") else None
+    if data is None:
+        return FileRef(id=inner.text("file_id"), issuer=NAME), {}
+    if data.startswith(("data:", "https:", "http:")):
+        return from_url(data), {}
+    # Bare base64 says nothing of its type; PDF is what the API takes this way.
+    return Inline(media_type="application/pdf", data=data), {"bare": True}
+
+
+def _encode_file(part: Document, ctx: Context) -> Json | None:
+    source, file = part.source, {}
+    if part.name is not None:
+        file["filename"] = part.name
+    if isinstance(source, Inline):
+        if ctx.foreign(NAME):
+            source = _complete(source, file, ctx)
+        bare = spelling_of(part.extras).get("bare")
+        file["file_data"] = source.data if bare else data_url(source)
+    elif isinstance(source, Remote):
+        file["file_data"] = source.url
+    elif isinstance(source, FileRef) and source.issuer == NAME:
+        file["file_id"] = source.id
+    else:
+        return cannot_carry(part, ctx)
+    return finish({"type": "file", "file": file}, part)
+
+
+def _complete(source: Inline, file: Json, ctx: Context) -> Inline:
+    """A type for inline data that came without, and a name, which is required here."""
+    media_type = source.media_type or "application/pdf"
+    if "filename" not in file:
+        file["filename"] = name = "document." + media_type.rpartition("/")[2].partition(";")[0]
+        ctx.note("default-added", "file.filename", f"the file is named {name}")
+    return Inline(media_type=media_type, data=source.data)
+
+
+def _encode_opaque(part: Opaque, ctx: Context) -> Json | None:
+    return part.value if part.protocol == NAME else cannot_carry(part, ctx)
+
+
+# --- cache marks ----------------------------------------------------------------------------------
+
+
+def decode_cache(fields: Fields) -> CacheMark | None:
+    """The cache mark of a part or tool, as OpenRouter and others take it."""
+    value = fields.peek("cache_control")
+    if not isinstance(value, dict) or value.get("type") != "ephemeral":
+        return None
+    mark = fields.fields("cache_control")
+    mark.constant("type", "ephemeral")
+    ttl = mark.maybe_text("ttl") if isinstance(mark.peek("ttl"), str) else None
+    return CacheMark(ttl=ttl, extras=mark.rest())
+
+
+def finish(wire: Json, value: Any) -> Json:
+    """Add the cache mark and the extras, which every part and tool may have."""
+    mark = value.cache
+    if mark is not None:
+        wire["cache_control"] = control = {"type": "ephemeral"}
+        if mark.ttl is not None:
+            control["ttl"] = mark.ttl
+        merge(control, mark.extras, NAME)
+    return merge(wire, value.extras, NAME) if value.extras is not NO_EXTRAS else wire
+
+
+_DECODERS: Final[Mapping[str, Callable[[Fields], Part | None]]] = {
+    "text": _decode_text,
+    "image_url": _decode_image,
+    "input_audio": _decode_audio,
+    "file": _decode_file,
+    "refusal": _decode_refusal,
+}
+_ENCODERS: Final[Mapping[type[Any], Callable[[Any, Context], Json | None]]] = {
+    Text: _encode_text,
+    Image: _encode_image,
+    Audio: _encode_audio,
+    Document: _encode_file,
+    Refusal: _encode_refusal,
+    Opaque: _encode_opaque,
+}

@@ -1,0 +1,350 @@
+"""Requests of OpenAI Chat Completions, both ways."""
+
+from collections.abc import Iterator
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import (
+    Json,
+    Message,
+    OutputFormat,
+    Part,
+    ReasoningSettings,
+    Request,
+    Role,
+    Text,
+    ToolResult,
+)
+from toolglot.protocols.openai_chat.message import (
+    Calls,
+    decode_assistant,
+    encode_annotations,
+    encode_assistant,
+)
+from toolglot.protocols.openai_chat.parts import (
+    decode_content,
+    encode_content,
+    encode_parts,
+    is_plain,
+)
+from toolglot.protocols.openai_chat.surface import (
+    NAME,
+    SETTINGS,
+    SPELLING,
+    SURFACE,
+    decode_tier,
+    spelled,
+    spelling_of,
+)
+from toolglot.protocols.openai_chat.tools import (
+    decode_choice,
+    decode_tools,
+    encode_choice,
+    encode_tool,
+)
+from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.message import WireRequest
+from toolglot.wire.parts import cannot_carry, joined_text, mark_error, unmark_error
+
+_ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
+
+
+def decode_request(wire: WireRequest, ctx: Context) -> Request:
+    """The interlingua of a request."""
+    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    model = fields.text("model")
+    if fields.peek("messages") is None:
+        fields.fail("messages", "expected array, but it is missing")
+    calls = Calls()
+    messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
+    hints: Json = {}
+    settings = _decode_spelled(fields, hints)
+    return Request(
+        model=model,
+        messages=messages,
+        tools=decode_tools(fields),
+        tool_choice=decode_choice(fields),
+        reasoning=_decode_effort(fields),
+        output=_decode_format(fields),
+        include_usage=_decode_include_usage(fields),
+        service_tier=decode_tier(fields),
+        **settings,
+        **read_settings(fields, SETTINGS),
+        extras=spelled(fields.rest(), hints),
+    )
+
+
+def encode_request(request: Request, ctx: Context) -> WireRequest:
+    """The wire form of a request."""
+    own = SPELLING in request.extras
+    body: Json = {"model": request.model}
+    messages: list[Json] = []
+    if request.system is not None:
+        messages += _encode_message(request.system, ctx, own=own)
+    for message in request.messages:
+        messages += _encode_message(message, ctx, own=own)
+    body["messages"] = messages
+    tools = [wire for tool in request.tools if (wire := encode_tool(tool, ctx)) is not None]
+    if tools:
+        body["tools"] = tools
+    if request.tool_choice is not None:
+        body["tool_choice"] = encode_choice(request.tool_choice)
+    write_settings(body, request, SETTINGS)
+    _encode_spelled(body, request)
+    _encode_effort(body, request.reasoning)
+    if request.output is not None:
+        body["response_format"] = _encode_format(request.output)
+    _encode_include_usage(body, request, ctx, own=own)
+    if request.service_tier is not None:
+        body["service_tier"] = request.service_tier
+    return WireRequest(body=merge(body, request.extras, NAME), path=SURFACE.path)
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+def _decode_message(fields: Fields, calls: Calls) -> Message:
+    role = fields.text("role")
+    if role == "assistant":
+        return _decode_assistant(fields, calls)
+    if role not in _ROLES:
+        fields.fail("role", f"expected one of {', '.join(_ROLES)}, got {role!r}")
+    if role in ("tool", "function"):
+        result = _decode_result(fields, calls, legacy=role == "function")
+        return Message(role="user", parts=(result,))
+    parts, listed = decode_content(fields)
+    bare = not parts or (len(parts) == 1 and is_plain(parts[0]))
+    return Message(
+        role=cast("Role", role),
+        parts=parts,
+        name=fields.maybe_text("name"),
+        spelling=NAME if listed and bare else "",
+        extras=fields.rest(),
+    )
+
+
+def _encode_message(message: Message, ctx: Context, *, own: bool) -> Iterator[Json]:
+    """One message; its tool results are messages of their own and come first."""
+    if message.role == "assistant":
+        yield _encode_assistant(message, ctx, own=own)
+        return
+    parts = message.parts
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    if results:
+        for result in results:
+            yield _encode_result(result, ctx, own=own)
+        parts = tuple(part for part in parts if not isinstance(part, ToolResult))
+        if not parts:
+            return
+    wire: Json = {"role": message.role}
+    if parts or message.spelling == NAME:
+        wire["content"] = encode_content(parts, message.spelling, ctx)
+    elif not own:
+        wire["content"] = ""
+    if message.name is not None:
+        wire["name"] = message.name
+    yield merge(wire, message.extras, NAME)
+
+
+def _decode_assistant(fields: Fields, calls: Calls) -> Message:
+    parts, spelling, hints = decode_assistant(fields, calls)
+    name, extras = fields.maybe_text("name"), fields.rest()
+    return Message(
+        role="assistant",
+        parts=parts,
+        name=name,
+        spelling=spelling,
+        extras=spelled(extras, hints) if hints else extras,
+    )
+
+
+def _encode_assistant(message: Message, ctx: Context, *, own: bool) -> Json:
+    parts = message.parts
+    for part in parts:
+        if isinstance(part, ToolResult):
+            cannot_carry(part, ctx)
+    kept = tuple(part for part in parts if not isinstance(part, ToolResult))
+    wire = encode_assistant(kept, message.spelling, spelling_of(message.extras), ctx, own=own)
+    encode_annotations(wire, kept, ctx)
+    if message.name is not None:
+        wire["name"] = message.name
+    return merge(wire, message.extras, NAME)
+
+
+# --- tool results: messages of their own, of text -------------------------------------------------
+
+
+def _decode_result(fields: Fields, calls: Calls, *, legacy: bool) -> ToolResult:
+    name = fields.maybe_text("name")
+    call_id = None if legacy else fields.maybe_text("tool_call_id")
+    made = not call_id
+    if not call_id:
+        code = "legacy-upgraded" if legacy else "id-made"
+        call_id = calls.answered(name)
+        fields.note(code, "", f"the result belongs to the call {call_id}")
+    parts, listed = decode_content(fields)
+    parts, failed = _unmarked(parts)
+    return ToolResult(
+        id=call_id,
+        parts=parts,
+        name=name,
+        is_error=True if failed else None,
+        kind="custom" if call_id in calls.customs else "function",
+        id_made=made,
+        spelling=NAME if listed else "",
+        extras=fields.rest(),
+    )
+
+
+def _encode_result(part: ToolResult, ctx: Context, *, own: bool) -> Json:
+    wire: Json = {"role": "tool", "tool_call_id": part.id}
+    if part.name is not None and own:
+        wire["name"] = part.name
+    if part.is_error and not own:
+        ctx.note("error-marked", part.id, "a mark opens the text of the failed result")
+    if part.spelling == NAME:
+        wire["content"] = encode_parts(_marked(part.parts) if part.is_error else part.parts, ctx)
+    elif part.parts or part.is_error or "content" not in part.extras.get(NAME, ()):
+        text = _joined(part, ctx)
+        wire["content"] = mark_error(text) if part.is_error else text
+    return merge(wire, part.extras, NAME)
+
+
+def _joined(part: ToolResult, ctx: Context) -> str:
+    """One text, since most compatible servers take no other result."""
+    texts = 0
+    for inner in part.parts:
+        if isinstance(inner, Text):
+            texts += 1
+        else:
+            cannot_carry(inner, ctx)
+    if texts > 1:
+        ctx.note("text-joined", part.id, f"{texts} texts of the result joined into one")
+    return joined_text(part.parts)
+
+
+def _unmarked(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], bool]:
+    first = parts[0] if parts else None
+    if not isinstance(first, Text):
+        return parts, False
+    text, marked = unmark_error(first.text)
+    return ((replace(first, text=text), *parts[1:]), True) if marked else (parts, False)
+
+
+def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    first = parts[0] if parts else None
+    if not isinstance(first, Text):
+        return (Text(text=mark_error("")), *parts)
+    return (replace(first, text=mark_error(first.text)), *parts[1:])
+
+
+# --- reasoning and structured output --------------------------------------------------------------
+
+
+def _decode_effort(fields: Fields) -> ReasoningSettings | None:
+    effort = fields.maybe_text("reasoning_effort")
+    if effort is None:
+        return None
+    if effort == "none":
+        return ReasoningSettings(enabled=False)
+    return ReasoningSettings(effort=effort)
+
+
+def _encode_effort(body: Json, settings: ReasoningSettings | None) -> None:
+    if settings is not None:
+        effort = "none" if settings.enabled is False else settings.effort
+        if effort is not None:
+            body["reasoning_effort"] = effort
+
+
+_FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
+_FORMATS_FROM: Final = {kind: word for word, kind in _FORMATS.items()}
+
+
+def _decode_format(fields: Fields) -> OutputFormat | None:
+    value = fields.peek("response_format")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        fields.fail("response_format", "expected object")
+    word = value.get("type")
+    if type(word) is not str or word not in _FORMATS:
+        return None
+    if word == "json_schema" and not isinstance(value.get(word), dict):
+        return None
+    wire = fields.fields("response_format")
+    wire.constant("type", word)
+    if word != "json_schema":
+        return OutputFormat(kind="text" if word == "text" else "json", extras=wire.rest())
+    schema = wire.fields("json_schema")
+    output = OutputFormat(
+        kind="schema",
+        name=schema.maybe_text("name"),
+        description=schema.maybe_text("description"),
+        schema=schema.maybe_object("schema"),
+        strict=schema.maybe_bool("strict"),
+    )
+    wire.absorb(schema)
+    extras = wire.rest()
+    return replace(output, extras=extras) if extras else output
+
+
+def _encode_format(output: OutputFormat) -> Json:
+    wire: Json = {"type": _FORMATS_FROM[output.kind]}
+    if output.kind == "schema":
+        wire["json_schema"] = schema = {}
+        for key in ("name", "description", "schema", "strict"):
+            value = getattr(output, key)
+            if value is not None:
+                schema[key] = value
+    return merge(wire, output.extras, NAME)
+
+
+# --- small ones -----------------------------------------------------------------------------------
+
+
+def _decode_spelled(fields: Fields, hints: Json) -> Json:
+    """The settings that have two spellings."""
+    settings: Json = {}
+    for key in ("max_completion_tokens", "max_tokens"):
+        limit = fields.maybe_int(key)
+        if limit is not None:
+            settings["max_tokens"] = limit
+            if key != "max_tokens":
+                hints["max_tokens"] = key
+            break
+    if type(fields.peek("stop")) is str:
+        settings["stop"] = (fields.text("stop"),)
+        hints["stop"] = "text"
+    return settings
+
+
+def _encode_spelled(body: Json, request: Request) -> None:
+    hints = spelling_of(request.extras)
+    if request.max_tokens is not None:
+        body[hints.get("max_tokens", "max_tokens")] = request.max_tokens
+    if hints.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
+        body["stop"] = request.stop[0]
+
+
+def _decode_include_usage(fields: Fields) -> bool | None:
+    options = fields.maybe_fields("stream_options")
+    if options is None:
+        return None
+    wanted = options.maybe_bool("include_usage")
+    fields.absorb(options)
+    return wanted
+
+
+def _encode_include_usage(body: Json, request: Request, ctx: Context, *, own: bool) -> None:
+    wanted = request.include_usage
+    if wanted is None and request.stream and not own:
+        # Elsewhere a stream always tells its usage; here it must be asked for.
+        wanted = True
+        ctx.note(
+            "default-added", "stream_options.include_usage", "the stream is asked for its usage"
+        )
+    if wanted is not None:
+        body["stream_options"] = {"include_usage": wanted}

@@ -1,0 +1,202 @@
+"""What OpenAI Chat Completions can say: its facts and the tables that both directions share."""
+
+from typing import Final
+
+from toolglot.ir import ErrorKind, Extras, Json, StopKind
+from toolglot.surface import Surface
+from toolglot.wire.fields import Fields, Setting
+
+NAME: Final = "openai-chat"
+
+SPELLING: Final = NAME + "/spelling"
+"""Key of `extras` under which a value remembers how the wire spelled it."""
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    ("temperature", "temperature", "number"),
+    ("top_p", "top_p", "number"),
+    ("top_k", "top_k", "int"),
+    ("frequency_penalty", "frequency_penalty", "number"),
+    ("presence_penalty", "presence_penalty", "number"),
+    ("seed", "seed", "int"),
+    ("stop", "stop", "texts"),
+    ("n", "n", "int"),
+    ("logprobs", "logprobs", "bool"),
+    ("top_logprobs", "top_logprobs", "int"),
+    ("logit_bias", "logit_bias", "object"),
+    ("verbosity", "verbosity", "text"),
+    ("metadata", "metadata", "object"),
+    ("user", "user", "text"),
+    ("safety_identifier", "safety_identifier", "text"),
+    ("cache_key", "prompt_cache_key", "text"),
+    ("cache_retention", "prompt_cache_retention", "text"),
+    ("store", "store", "bool"),
+    ("stream", "stream", "bool"),
+    ("parallel_tool_calls", "parallel_tool_calls", "bool"),
+)
+
+SURFACE: Final = Surface(
+    name=NAME,
+    path="/v1/chat/completions",
+    settings={
+        **{field: key for field, key, _ in SETTINGS},
+        "max_tokens": "max_tokens",
+        "include_usage": "stream_options.include_usage",
+        "tools": "tools",
+        "tool_choice": "tool_choice",
+        "reasoning": "reasoning_effort",
+        "output": "response_format",
+        "output_name": "response_format.json_schema.name",
+        "output_description": "response_format.json_schema.description",
+        "output_strict": "response_format.json_schema.strict",
+        "service_tier": "service_tier",
+    },
+    messages="messages",
+    developer_role=True,
+    ordered=False,
+    media={
+        "system": frozenset({"text"}),
+        "user": frozenset(
+            {
+                "text",
+                "image.inline",
+                "image.remote",
+                "audio.inline",
+                "document.inline",
+                "document.file",
+            }
+        ),
+        "result": frozenset({"text"}),
+        "assistant": frozenset({"text", "refusal"}),
+    },
+    tools=frozenset({"function", "custom"}),
+    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+    reasoning=frozenset({"effort"}),
+    efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    wants_true_required=True,
+    error_flag=False,
+    citations=frozenset({"url"}),
+    reasoning_unsigned=True,
+    many_choices=True,
+    minor=frozenset(
+        {
+            # of OpenAI
+            "object",
+            "role",
+            "type",
+            "index",
+            "system_fingerprint",
+            "obfuscation",
+            "include_obfuscation",
+            "total_tokens",
+            "audio_tokens",
+            "image_tokens",
+            "text_tokens",
+            "accepted_prediction_tokens",
+            "rejected_prediction_tokens",
+            # of others; `function_call` is left over only where it repeats a tool call
+            "function_call",
+            "prompt_cache_hit_tokens",
+            "prompt_cache_miss_tokens",
+            "cached_tokens",
+            "cost",
+            "cost_details",
+            "is_byok",
+            "provider",
+            "native_finish_reason",
+            "prompt_filter_results",
+            "content_filter_results",
+            "timings",
+            "x_groq",
+            "stop_reason",
+            "token_ids",
+            "prompt_token_ids",
+            "routed_experts",
+            "metrics",
+        }
+    ),
+)
+
+STOP: Final[dict[str, StopKind]] = {
+    "function_call": "tool_calls",
+    "stop": "end",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+}
+STOP_FROM: Final[dict[StopKind, tuple[str, bool]]] = {
+    **{kind: (word, True) for word, kind in STOP.items()},
+    "stop_sequence": ("stop", False),
+    "refusal": ("content_filter", False),
+    "pause": ("stop", False),
+    "context_window": ("length", False),
+    "malformed_call": ("stop", False),
+    "other": ("stop", False),
+}
+"""Stop kind to wire word, and whether that word means the same."""
+
+SERVICE_TIERS: Final = frozenset({"auto", "default", "flex", "priority"})
+"""The tiers that mean something elsewhere; other words stay among the extras."""
+
+ERROR: Final[dict[str, tuple[ErrorKind, int]]] = {
+    "invalid_request_error": ("invalid_request", 400),
+    "BadRequestError": ("invalid_request", 400),
+    "authentication_error": ("authentication", 401),
+    "invalid_api_key": ("authentication", 401),
+    "billing_not_active": ("billing", 402),
+    "permission_error": ("permission", 403),
+    "not_found_error": ("not_found", 404),
+    "NotFoundError": ("not_found", 404),
+    "model_not_found": ("not_found", 404),
+    "conflict_error": ("conflict", 409),
+    "request_too_large": ("too_large", 413),
+    "context_length_exceeded": ("context_length", 400),
+    "exceed_context_size_error": ("context_length", 400),
+    "content_policy_violation": ("content_policy", 400),
+    "content_filter": ("content_policy", 400),
+    "rate_limit_exceeded": ("rate_limit", 429),
+    "rate_limit_error": ("rate_limit", 429),
+    "insufficient_quota": ("quota", 429),
+    "server_error": ("server", 500),
+    "internal_server_error": ("server", 500),
+    "InternalServerError": ("server", 500),
+    "server_is_overloaded": ("overloaded", 503),
+    "unavailable_error": ("overloaded", 503),
+    "timeout": ("timeout", 504),
+}
+"""The words of `code` and `type` that tell kinds apart, with the status they usually come with."""
+
+ERROR_FROM: Final[dict[ErrorKind, tuple[str, str | None, int]]] = {
+    "invalid_request": ("invalid_request_error", None, 400),
+    "authentication": ("authentication_error", "invalid_api_key", 401),
+    "billing": ("insufficient_quota", "billing_not_active", 402),
+    "permission": ("permission_error", None, 403),
+    "not_found": ("invalid_request_error", "model_not_found", 404),
+    "conflict": ("conflict_error", None, 409),
+    "too_large": ("invalid_request_error", "request_too_large", 413),
+    "context_length": ("invalid_request_error", "context_length_exceeded", 400),
+    "content_policy": ("invalid_request_error", "content_policy_violation", 400),
+    "rate_limit": ("rate_limit_exceeded", "rate_limit_exceeded", 429),
+    "quota": ("insufficient_quota", "insufficient_quota", 429),
+    "overloaded": ("server_error", "server_is_overloaded", 503),
+    "timeout": ("server_error", "timeout", 504),
+    "server": ("server_error", None, 500),
+}
+"""Error kind to type, code and status."""
+
+_PLAIN: Final[Json] = {}
+
+
+def spelled(extras: Extras, hints: Json) -> Extras:
+    """Extras that also remember how the wire spelled the value."""
+    return {**extras, SPELLING: hints}
+
+
+def spelling_of(extras: Extras) -> Json:
+    """What `spelled` remembered."""
+    return extras.get(SPELLING, _PLAIN)
+
+
+def decode_tier(fields: Fields) -> str | None:
+    """The service tier of a request or response, if it is one that others know."""
+    tier = fields.peek("service_tier")
+    return fields.text("service_tier") if type(tier) is str and tier in SERVICE_TIERS else None

@@ -1,0 +1,214 @@
+"""Tools and tool choice of OpenAI Chat Completions, both ways."""
+
+from typing import Any, Final, cast
+
+from toolglot.context import Context
+from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.protocols.openai_chat.parts import decode_cache, finish
+from toolglot.protocols.openai_chat.surface import NAME, spelled, spelling_of
+from toolglot.wire.fields import Fields, merge
+
+_CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
+"""Tool choices of one word; `any` is how some compatible servers say `required`."""
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def decode_tools(fields: Fields) -> tuple[Tool, ...]:
+    """The tools, those in the place where they used to be included."""
+    tools = [_decode_tool(each) for each in fields.each("tools")]
+    if fields.peek("functions"):
+        fields.note("legacy-upgraded", "functions", "read as `tools`")
+        tools += [_function(each, each) for each in fields.each("functions")]
+    return tuple(tools)
+
+
+def _decode_tool(fields: Fields) -> Tool:
+    kind = fields.peek("type")
+    member = "custom" if kind == "custom" else "function"
+    nested = isinstance(fields.peek(member), dict)
+    if kind not in ("function", "custom") and not (kind is None and nested):
+        whole = fields.whole()
+        return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
+    inner = fields.fields(member) if nested else fields
+    if not nested or kind is None:
+        fields.note("spelling-normalised", "", "a tool in another shape than the documented one")
+    fields.constant("type", member)
+    return _custom(fields, inner) if kind == "custom" else _function(fields, inner)
+
+
+def encode_tool(tool: Tool, ctx: Context) -> Json | None:
+    """One tool; None, with a note, for what has no form here."""
+    if isinstance(tool, FunctionTool):
+        return _encode_function(tool)
+    if isinstance(tool, CustomTool):
+        return _encode_custom(tool)
+    if isinstance(tool, ProviderTool) and tool.protocol == NAME:
+        return tool.value
+    ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
+    return None
+
+
+def _function(fields: Fields, inner: Fields) -> FunctionTool:
+    name, description = inner.text("name"), inner.maybe_text("description")
+    parameters, strict = inner.maybe_object("parameters"), inner.maybe_bool("strict")
+    cache = decode_cache(fields)
+    if inner is not fields:
+        fields.absorb(inner)
+    return FunctionTool(
+        name=name,
+        description=description,
+        parameters=parameters,
+        strict=strict,
+        cache=cache,
+        extras=fields.rest(),
+    )
+
+
+def _encode_function(tool: FunctionTool) -> Json:
+    function: Json = {"name": tool.name}
+    if tool.description is not None:
+        function["description"] = tool.description
+    if tool.parameters is not None:
+        function["parameters"] = tool.parameters
+    if tool.strict is not None:
+        function["strict"] = tool.strict
+    return finish({"type": "function", "function": function}, tool)
+
+
+def _custom(fields: Fields, inner: Fields) -> CustomTool:
+    name, description = inner.text("name"), inner.maybe_text("description")
+    hints: Json = {}
+    syntax = definition = None
+    form = inner.peek("format")
+    if form == {"type": "text"}:
+        hints["format"] = inner.take("format")
+    elif (grammar := _grammar(form)) is not None:
+        inner.take("format")
+        syntax, definition = grammar["syntax"], grammar["definition"]
+    if inner is not fields:
+        fields.absorb(inner)
+    extras = fields.rest()
+    return CustomTool(
+        name=name,
+        description=description,
+        syntax=syntax,
+        definition=definition,
+        extras=spelled(extras, hints) if hints else extras,
+    )
+
+
+def _grammar(form: Any) -> Json | None:
+    """A grammar of which every member is understood, nested as documented or flat."""
+    if not isinstance(form, dict) or form.get("type") != "grammar":
+        return None
+    inner = form.get("grammar") if form.keys() == {"type", "grammar"} else form
+    if not isinstance(inner, dict) or inner.keys() - {"type"} != {"syntax", "definition"}:
+        return None
+    known = type(inner["syntax"]) is str and type(inner["definition"]) is str
+    return inner if known and (inner is form or "type" not in inner) else None
+
+
+def _encode_custom(tool: CustomTool) -> Json:
+    custom: Json = {"name": tool.name}
+    if tool.description is not None:
+        custom["description"] = tool.description
+    if tool.definition is not None:
+        grammar = {"syntax": tool.syntax or "lark", "definition": tool.definition}
+        custom["format"] = {"type": "grammar", "grammar": grammar}
+    elif "format" in (hints := spelling_of(tool.extras)):
+        custom["format"] = hints["format"]
+    return merge({"type": "custom", "custom": custom}, tool.extras, NAME)
+
+
+# --- tool choice ----------------------------------------------------------------------------------
+
+
+def decode_choice(fields: Fields) -> ToolChoice | None:
+    """Which tools may be called."""
+    value = fields.peek("tool_choice")
+    if value is None:
+        return _decode_legacy_choice(fields)
+    if type(value) is not str:
+        return _decode_object(fields.fields("tool_choice"))
+    word = fields.text("tool_choice")
+    mode = _mode(fields, "tool_choice", word)
+    if word == mode:
+        return ToolChoice(mode=mode)
+    return ToolChoice(mode=mode, extras=spelled({}, {"word": word}))
+
+
+def encode_choice(choice: ToolChoice) -> str | Json:
+    """The reverse."""
+    hints = spelling_of(choice.extras)
+    if choice.mode == "tool":
+        member = "custom" if choice.kind == "custom" else "function"
+        wire: Json = {"type": member, member: {"name": choice.names[0] if choice.names else ""}}
+        return merge(wire, choice.extras, NAME)
+    if choice.names or "tools" in hints:
+        tools = hints.get("tools")
+        if tools is None or _names(tools) != choice.names:
+            tools = [{"type": "function", "function": {"name": name}} for name in choice.names]
+        allowed = {"mode": choice.mode, "tools": tools}
+        return merge({"type": "allowed_tools", "allowed_tools": allowed}, choice.extras, NAME)
+    word = hints.get("word", choice.mode)
+    return str(word) if _CHOICE.get(word) == choice.mode else choice.mode
+
+
+def _mode(fields: Fields, key: str, word: str) -> Any:
+    mode = _CHOICE.get(word)
+    if mode is None:
+        fields.fail(key, f"expected one of {', '.join(_CHOICE)} or an object, got {word!r}")
+    return mode
+
+
+def _decode_object(fields: Fields) -> ToolChoice:
+    kind = fields.text("type")
+    if kind in _CHOICE:
+        fields.note("spelling-normalised", "type", "an object in place of a word")
+        return ToolChoice(mode=_mode(fields, "type", kind), extras=fields.rest())
+    if kind not in ("function", "custom", "allowed_tools"):
+        fields.fail("type", f"expected function, custom or allowed_tools, got {kind!r}")
+    nested = isinstance(fields.peek(kind), dict)
+    inner = fields.fields(kind) if nested else fields
+    if not nested:
+        fields.note("spelling-normalised", "", "a tool choice in another shape than documented")
+    hints: Json = {}
+    if kind == "allowed_tools":
+        mode, tools = _mode(inner, "mode", inner.text("mode")), inner.take("tools")
+        if type(tools) is not list:
+            inner.fail("tools", "expected array")
+        hints, names, kind = {"tools": tools}, _names(tools), "function"
+    else:
+        mode, names = "tool", (inner.text("name"),)
+    if nested:
+        fields.absorb(inner)
+    extras = fields.rest()
+    return ToolChoice(
+        mode=mode,
+        names=names,
+        kind=cast("CallKind", kind),
+        extras=spelled(extras, hints) if hints else extras,
+    )
+
+
+def _names(tools: list[Any]) -> tuple[str, ...]:
+    """The names in a list of allowed tools, nested as documented or flat."""
+    names = []
+    for tool in tools:
+        if isinstance(tool, dict):
+            inner = tool.get(tool.get("type")) if type(tool.get("type")) is str else None
+            name = inner.get("name") if isinstance(inner, dict) else tool.get("name")
+            names += [name] if type(name) is str else []
+    return tuple(names)
+
+
+def _decode_legacy_choice(fields: Fields) -> ToolChoice | None:
+    value = fields.peek("function_call")
+    if value is None:
+        return None
+    fields.note("legacy-upgraded", "function_call", "read as `tool_choice`")
+    if type(value) is str:
+        return ToolChoice(mode=_mode(fields, "function_call", fields.text("function_call")))
+    function = fields.fields("function_call")
+    return ToolChoice(mode="tool", names=(function.text("name"),), extras=function.rest())

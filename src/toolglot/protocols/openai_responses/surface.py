@@ -1,0 +1,203 @@
+"""What OpenAI Responses can say: its facts and the tables that both directions share."""
+
+from typing import Final
+
+from toolglot.ir import ErrorKind, Json, StopKind
+from toolglot.surface import Surface
+from toolglot.wire.fields import Setting
+
+NAME: Final = "openai-responses"
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    ("max_tokens", "max_output_tokens", "int"),
+    ("temperature", "temperature", "number"),
+    ("top_p", "top_p", "number"),
+    ("top_logprobs", "top_logprobs", "int"),
+    ("parallel_tool_calls", "parallel_tool_calls", "bool"),
+    ("stream", "stream", "bool"),
+    ("metadata", "metadata", "object"),
+    ("user", "user", "text"),
+    ("safety_identifier", "safety_identifier", "text"),
+    ("cache_key", "prompt_cache_key", "text"),
+    ("cache_retention", "prompt_cache_retention", "text"),
+    ("store", "store", "bool"),
+)
+SERVICE_TIERS: Final = frozenset({"auto", "default", "flex", "priority"})
+"""The tiers that are called the same everywhere."""
+
+_MEDIA: Final = frozenset(
+    {
+        "text",
+        "image.inline",
+        "image.remote",
+        "image.file",
+        "document.inline",
+        "document.remote",
+        "document.file",
+    }
+)
+
+SURFACE: Final = Surface(
+    name=NAME,
+    path="/v1/responses",
+    settings={
+        **{field: key for field, key, _ in SETTINGS},
+        "system": "instructions",
+        "tools": "tools",
+        "tool_choice": "tool_choice",
+        "reasoning": "reasoning",
+        "output": "text.format",
+        "output_name": "text.format.name",
+        "output_description": "text.format.description",
+        "output_strict": "text.format.strict",
+        "verbosity": "text.verbosity",
+        "logprobs": "include",
+        "service_tier": "service_tier",
+    },
+    messages="input",
+    system_slot="instructions",
+    developer_role=True,
+    media={
+        "system": frozenset({"text"}),
+        "user": _MEDIA,
+        "result": _MEDIA,
+        "assistant": frozenset({"text", "refusal"}),
+    },
+    tools=frozenset({"function", "custom", "namespace"}),
+    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+    reasoning=frozenset({"effort", "summary"}),
+    efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    strict_default=True,
+    wants_true_required=True,
+    citations=frozenset({"url"}),
+    minor=frozenset(
+        {
+            "type",
+            "id",
+            "status",
+            "object",
+            "function",
+            "client_metadata",
+            "created_by",
+            "stream_options",
+            "prompt_cache_breakpoint",
+            "prompt_cache_options",
+        }
+    ),
+)
+
+ECHO: Final[Json] = {
+    "error": None,
+    "incomplete_details": None,
+    "instructions": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": 1.0,
+    "background": False,
+    "completed_at": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": False,
+    "text": {"format": {"type": "text"}},
+    "top_logprobs": 0,
+    "truncation": "disabled",
+    "user": None,
+}
+"""What a response repeats of its request, with what it says where the request said nothing."""
+
+RESPONSE_MINOR: Final = (
+    SURFACE.minor | ECHO.keys() | {"prompt_cache_retention", "billing", "moderation"}
+)
+
+STOP: Final[dict[str, StopKind]] = {
+    "completed": "end",
+    "max_output_tokens": "length",
+    "content_filter": "content_filter",
+}
+"""Status, or the reason for `incomplete`, to stop kind. A completed response may hold calls."""
+
+STATUSES: Final = frozenset(
+    {"completed", "incomplete", "failed", "cancelled", "queued", "in_progress"}
+)
+
+STOP_FROM: Final[dict[StopKind, tuple[str, str | None, bool]]] = {
+    "end": ("completed", None, True),
+    "tool_calls": ("completed", None, True),
+    "length": ("incomplete", "max_output_tokens", True),
+    "content_filter": ("incomplete", "content_filter", True),
+    "refusal": ("incomplete", "content_filter", False),
+    "context_window": ("incomplete", "max_output_tokens", False),
+    "stop_sequence": ("completed", None, False),
+    "pause": ("completed", None, False),
+    "malformed_call": ("completed", None, False),
+    "other": ("completed", None, False),
+}
+"""Stop kind to status, the reason for `incomplete`, and whether that means the same."""
+
+ERROR_CODE: Final[dict[str, ErrorKind]] = {
+    "context_length_exceeded": "context_length",
+    "rate_limit_exceeded": "rate_limit",
+    "insufficient_quota": "quota",
+    "billing_hard_limit_reached": "billing",
+    "invalid_api_key": "authentication",
+    "model_not_found": "not_found",
+    "content_policy_violation": "content_policy",
+    "image_content_policy_violation": "content_policy",
+    "bio_policy": "content_policy",
+    "invalid_prompt": "invalid_request",
+    "server_is_overloaded": "overloaded",
+    "slow_down": "overloaded",
+    "server_error": "server",
+}
+ERROR_TYPE: Final[dict[str, ErrorKind]] = {
+    "authentication_error": "authentication",
+    "permission_error": "permission",
+    "not_found_error": "not_found",
+    "rate_limit_error": "rate_limit",
+    "insufficient_quota": "quota",
+    "usage_limit_reached": "quota",
+    "exceed_context_size_error": "context_length",
+    "server_error": "server",
+    "service_unavailable_error": "overloaded",
+}
+"""Types that say more than the status; `invalid_request_error` stands for several."""
+
+ERROR_FROM: Final[dict[ErrorKind, tuple[str, str | None, int]]] = {
+    "invalid_request": ("invalid_request_error", None, 400),
+    "authentication": ("authentication_error", "invalid_api_key", 401),
+    "billing": ("insufficient_quota", "billing_hard_limit_reached", 402),
+    "permission": ("permission_error", None, 403),
+    "not_found": ("invalid_request_error", "model_not_found", 404),
+    "conflict": ("invalid_request_error", None, 409),
+    "too_large": ("invalid_request_error", None, 413),
+    "context_length": ("invalid_request_error", "context_length_exceeded", 400),
+    "content_policy": ("invalid_request_error", "content_policy_violation", 400),
+    "rate_limit": ("rate_limit_error", "rate_limit_exceeded", 429),
+    "quota": ("insufficient_quota", "insufficient_quota", 429),
+    "overloaded": ("service_unavailable_error", "server_is_overloaded", 503),
+    "timeout": ("server_error", None, 504),
+    "server": ("server_error", None, 500),
+}
+"""Error kind to type, code and status."""
+
+FAILED_CODE: Final[dict[ErrorKind, str]] = {
+    "context_length": "context_length_exceeded",
+    "rate_limit": "rate_limit_exceeded",
+    "overloaded": "server_is_overloaded",
+    "quota": "insufficient_quota",
+    "billing": "insufficient_quota",
+    "conflict": "server_error",
+    "timeout": "server_error",
+    "server": "server_error",
+}
+"""Error kind to the code of a failed response; the others are `invalid_prompt`, which is final."""

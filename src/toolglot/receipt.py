@@ -1,0 +1,134 @@
+"""The receipt: what a translation changed, dropped, renamed, defaulted, emulated or repaired.
+
+Every note has a code from `CATALOGUE`, which is closed: a code that is not listed there cannot be
+raised. The catalogue is also the source of `docs/notes.md` and of what `toolglot explain` prints.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+Severity: TypeAlias = Literal["info", "lossy", "unsupported"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("info", "lossy", "unsupported")
+
+
+class Code(Struct, frozen=True):
+    """A kind of change: how grave it is unless a note says otherwise, and what it means."""
+
+    severity: Severity
+    meaning: str
+
+
+CATALOGUE: Final[dict[str, Code]] = {
+    # fields
+    "field-dropped": Code("unsupported", "a setting that the target cannot express"),
+    "field-unknown": Code(
+        "unsupported", "a field this version does not know; only its own protocol can carry it"
+    ),
+    "field-minor": Code("info", "bookkeeping of the source protocol without meaning elsewhere"),
+    "value-mapped": Code("lossy", "a value replaced by the nearest one that the target has"),
+    "value-respelled": Code("info", "the same value in another protocol's word"),
+    "default-added": Code("info", "a field that the target requires and the source left out"),
+    "legacy-upgraded": Code("info", "a deprecated form read as its successor"),
+    "spelling-normalised": Code(
+        "info", "an accepted variant spelling, written back in the documented one"
+    ),
+    "surrogate-kept": Code("info", "a lone surrogate, which is not Unicode, carried as an escape"),
+    # conversation
+    "role-changed": Code("info", "a role that the target calls otherwise"),
+    "system-moved": Code("lossy", "system text that could not stay in its place or role"),
+    "turns-merged": Code("info", "consecutive messages of one role joined into one"),
+    "results-reordered": Code("info", "tool results put where the target wants them"),
+    "prefill-changed": Code("lossy", "an assistant prefill that the target continues differently"),
+    # parts
+    "part-dropped": Code("unsupported", "content that the target cannot carry"),
+    "part-moved": Code("info", "content put in the nearest place where the target accepts it"),
+    "part-replaced": Code("lossy", "content replaced by a text that names it"),
+    "text-joined": Code("info", "several texts joined into one"),
+    "citation-dropped": Code("lossy", "citations that the target cannot carry"),
+    "citation-mapped": Code("lossy", "citations reduced to what the target can say"),
+    "cache-dropped": Code("info", "a cache mark; the answer is the same, the price may not be"),
+    "media-by-url": Code("lossy", "content that the target may refuse to fetch"),
+    # reasoning
+    "reasoning-carried": Code(
+        "info", "another provider's reasoning state, sealed in a carrier for the way back"
+    ),
+    "reasoning-restored": Code("info", "reasoning state taken out of its carrier for its issuer"),
+    "reasoning-dropped": Code("lossy", "reasoning that is bound to another provider"),
+    # tools
+    "tool-dropped": Code("unsupported", "a tool that the target does not have"),
+    "strict-added": Code(
+        "info", "`strict: false` made explicit, because the target's default differs"
+    ),
+    "schema-default": Code("info", "an empty parameter schema written out"),
+    "required-filtered": Code(
+        "info", "parameters described as optional no longer listed as required"
+    ),
+    "choice-mapped": Code("lossy", "a tool choice replaced by the nearest one"),
+    "id-made": Code("info", "an id that the source left out"),
+    "id-dropped": Code("info", "an id that the target has no place for; order and name stand in"),
+    "arguments-normalised": Code("info", "arguments brought into the form of one JSON text"),
+    "arguments-wrapped": Code("info", "arguments that are no object, wrapped in one, reversibly"),
+    "arguments-invalid": Code("lossy", "arguments that are no JSON, passed on as raw text"),
+    "error-marked": Code(
+        "info", "a failed tool result marked in its text, because the target has no flag"
+    ),
+    "result-unmatched": Code("lossy", "a tool result whose call is not in the conversation"),
+    "call-unanswered": Code("lossy", "a tool call without its result in the conversation"),
+    # responses
+    "choices-dropped": Code("lossy", "further choices where the target has one"),
+    "stop-mapped": Code("lossy", "a stop reason replaced by the nearest one"),
+    "usage-dropped": Code("info", "token counts that the target does not break down"),
+    "logprobs-dropped": Code("lossy", "token probabilities that the target has no place for"),
+    "event-skipped": Code("lossy", "a broken or unknown piece of a stream, passed over"),
+    "status-changed": Code(
+        "info", "an HTTP status that the target's clients know under another number"
+    ),
+}
+
+
+class Note(Struct, frozen=True):
+    """One change: what kind, how grave, where in the source, and in words."""
+
+    code: str
+    severity: Severity
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f" at {self.path}" if self.path else ""
+        return f"{self.severity}: {self.code}{where}: {self.message}"
+
+
+class Receipt(Struct, frozen=True):
+    """All notes of one translation, in the order in which they arose."""
+
+    notes: tuple[Note, ...] = ()
+
+    def __iter__(self) -> Iterator[Note]:
+        return iter(self.notes)
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    def __bool__(self) -> bool:
+        return bool(self.notes)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.notes)) or "nothing was changed"
+
+    @property
+    def losses(self) -> tuple[Note, ...]:
+        """The notes that say meaning was reduced: everything above `info`."""
+        return tuple(note for note in self.notes if note.severity != "info")
+
+    def counts(self) -> dict[Severity, int]:
+        """How many notes of each severity."""
+        seen = Counter(note.severity for note in self.notes)
+        return {severity: seen[severity] for severity in SEVERITIES}
+
+    def codes(self) -> dict[str, int]:
+        """How many notes of each code, in order of first appearance."""
+        return dict(Counter(note.code for note in self.notes))

@@ -1,0 +1,1 @@
+"""JSON Schema as targets want it, and back."""

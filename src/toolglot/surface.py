@@ -1,0 +1,111 @@
+"""The surface of a protocol: what it can say, as data.
+
+Adapting passes read these facts instead of testing for names, so that a protocol is described in
+one place and a new one needs no change elsewhere.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Surface(Struct, frozen=True, kw_only=True):
+    """Facts about one protocol. Field names are those of the interlingua, paths those of the wire."""
+
+    name: str
+    path: str
+    """Where requests go, below the base URL; `{model}` is filled in."""
+
+    settings: Mapping[str, str]
+    """Settings of a request that it carries: interlingua field to wire path."""
+
+    messages: str
+    """Wire path of the messages."""
+
+    content: str = "content"
+    """Wire key of the parts of a message."""
+
+    system_slot: str | None = None
+    """Wire path of the one place for system text outside the messages, if there is one."""
+
+    hoists_system: bool = False
+    """Leading system messages belong in that place."""
+
+    later_system: bool = True
+    """System text may stand between other messages."""
+
+    developer_role: bool = False
+    merges_turns: bool = False
+    """Consecutive messages of one role are one turn, and are written so."""
+
+    ordered: bool = True
+    """A message keeps the order of its texts, reasoning and calls."""
+
+    one_open_part: bool = False
+    """In a stream, a part ends before the next one starts."""
+
+    calls_by: Literal["id", "name"] = "id"
+    """How results find their calls."""
+
+    results_in_order: bool = False
+    """Results must stand in the order of their calls, and say the name of the tool."""
+
+    call_signatures: bool = False
+    """Calls and texts have a place for reasoning state of their own."""
+
+    arguments: Literal["text", "object"] = "text"
+    """How arguments are written."""
+
+    media: Mapping[str, frozenset[str]]
+    """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or `kind.source`."""
+
+    tools: frozenset[str] = frozenset({"function"})
+    """Tool kinds beside its own provider tools: function, custom, namespace."""
+
+    tool_choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
+    """Tool choices; `allowed` means that auto and required can be narrowed to names, `allowed.required`
+    that only required can."""
+
+    reasoning: frozenset[str] = frozenset()
+    """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
+    choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
+
+    reasoning_bars_prefill: bool = False
+    """Reasoning cannot be on while the last message is the beginning of the answer."""
+
+    efforts: tuple[str, ...] = ()
+    """The efforts that it knows, from least to most."""
+
+    outputs: frozenset[str] = frozenset({"text", "json", "schema"})
+    """Output formats that it can be asked for."""
+
+    strict_default: bool | None = False
+    """What a tool without `strict` means; None: the protocol has no such field."""
+
+    lists_all_required: bool = False
+    """Its clients tend to list every parameter as required, optional ones too."""
+
+    wants_true_required: bool = False
+    """A model behind it must fill every parameter that is listed as required."""
+
+    error_flag: bool = True
+    """A tool result can say that it failed."""
+
+    requires_max_tokens: bool = False
+    stream_default: bool = False
+    """Whether an answer is streamed when the request does not say."""
+
+    cache_marks: bool = False
+    max_cache_marks: int | None = None
+    citations: frozenset[str] = frozenset()
+    """Citation shapes that it carries natively."""
+
+    reasoning_unsigned: bool = False
+    """It takes readable reasoning that carries no state."""
+
+    many_choices: bool = False
+    """A response may hold several choices."""
+
+    minor: frozenset[str] = frozenset()
+    """Wire keys that mean nothing outside the protocol: their loss is no loss of meaning."""

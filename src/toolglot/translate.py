@@ -1,0 +1,142 @@
+"""Translating: wire to wire, with a receipt.
+
+    decode (source)  →  adapt  →  encode (target)
+
+Same protocol on both sides: what came in goes out untouched, after it was read once to know that it is
+sound; only another provider's sealed reasoning state is taken out.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+from msgspec.structs import replace
+
+from toolglot.adapt import adapt_request, adapt_response
+from toolglot.adapt.carrier import TAG, unseal
+from toolglot.context import Context, Options
+from toolglot.ir import ApiError, Request, Response
+from toolglot.receipt import Receipt
+from toolglot.registry import get_protocol
+from toolglot.wire import jsontext
+from toolglot.wire.message import WireRequest, WireResponse, read_body
+
+Body = bytes | str | dict[str, Any]
+
+
+def decode_request(
+    body: Body, *, source: str, path: str = "", context: Context | None = None
+) -> Request:
+    """The interlingua of a request in the protocol `source`."""
+    codec = get_protocol(source)
+    ctx = context or Context(source=codec.SURFACE)
+    return codec.decode_request(WireRequest(body=read_body(body, ctx), path=path), ctx)
+
+
+def encode_request(request: Request, *, target: str, context: Context | None = None) -> WireRequest:
+    """A request in the protocol `target`."""
+    codec = get_protocol(target)
+    return codec.encode_request(request, context or Context(target=codec.SURFACE))
+
+
+def decode_response(
+    body: Body, *, source: str, status: int = 200, context: Context | None = None
+) -> Response | ApiError:
+    """The interlingua of a response or an error in the protocol `source`."""
+    codec = get_protocol(source)
+    ctx = context or _context(Options(), source, source, body)
+    return codec.decode_response(WireResponse(body=read_body(body, ctx), status=status), ctx)
+
+
+def encode_response(
+    response: Response | ApiError, *, target: str, context: Context | None = None
+) -> WireResponse:
+    """A response or an error in the protocol `target`."""
+    codec = get_protocol(target)
+    return codec.encode_response(response, context or Context(target=codec.SURFACE))
+
+
+def translate_request(
+    body: Body,
+    *,
+    source: str,
+    target: str,
+    path: str = "",
+    context: Context | None = None,
+    **options: Any,
+) -> tuple[WireRequest, Receipt]:
+    """A request for `target` from one in the protocol `source`, and what that changed.
+
+    `path` is the URL path it came on, for protocols that keep the model there. Options are the fields of
+    `Options`: `strict`, `max_tokens`, `model` and so on.
+    """
+    ctx = context or _context(Options(**options), source, target, body)
+    decoder, encoder = get_protocol(source), get_protocol(target)
+    wire = WireRequest(body=read_body(body, ctx), path=path)
+    request = decoder.decode_request(wire, ctx)
+    if ctx.options.model is not None:
+        request = replace(request, model=ctx.options.model)
+    elif source == target and not _has_carrier(body):
+        return wire, ctx.receipt()
+    request = unseal(request, ctx) if source == target else adapt_request(request, ctx)
+    return encoder.encode_request(request, ctx), ctx.receipt()
+
+
+def translate_response(
+    body: Body,
+    *,
+    source: str,
+    target: str,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    request: Body | Request | None = None,
+    context: Context | None = None,
+    **options: Any,
+) -> tuple[WireResponse, Receipt]:
+    """A response or error for a client of `target` from one in the protocol `source`.
+
+    `request` is what the client had asked, in its own protocol; the answer then names the model that it
+    asked for and repeats what its protocol repeats.
+    """
+    asked = (
+        decode_request(request, source=target)
+        if isinstance(request, (bytes, str, dict))
+        else request
+    )
+    ctx = context or _context(Options(**options), source, target, body, asked)
+    decoder, encoder = get_protocol(source), get_protocol(target)
+    wire = WireResponse(body=read_body(body, ctx), status=status, headers=_lower(headers))
+    response = decoder.decode_response(wire, ctx)
+    if source == target:
+        return wire, ctx.receipt()
+    if isinstance(response, Response):
+        response = adapt_response(response, ctx)
+    return encoder.encode_response(response, ctx), ctx.receipt()
+
+
+def _context(
+    options: Options, source: str, target: str, body: Body, request: Request | None = None
+) -> Context:
+    surfaces = get_protocol(source).SURFACE, get_protocol(target).SURFACE
+    return Context(
+        options, source=surfaces[0], target=surfaces[1], request=request, seed=lambda: _digest(body)
+    )
+
+
+def _digest(body: Body) -> bytes:
+    """What made-up ids depend on: the same input gives the same ids, another one others."""
+    return blake2b(_bytes(body), digest_size=16).digest()
+
+
+def _has_carrier(body: Body) -> bool:
+    return TAG.encode() in _bytes(body)
+
+
+def _bytes(body: Body) -> bytes:
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    return jsontext.encode(body) if isinstance(body, dict) else bytes(body)
+
+
+def _lower(headers: Mapping[str, str] | None) -> dict[str, str]:
+    return {name.lower(): value for name, value in (headers or {}).items()}

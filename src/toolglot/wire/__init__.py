@@ -1,0 +1,1 @@
+"""What protocols share about bytes: JSON, typed reading, framing, small conversions."""

@@ -1,0 +1,213 @@
+"""JSON text. The only module that knows a JSON library.
+
+msgspec is fast and exact about integers, but it drops all but the last of duplicate keys without a
+word, rounds long decimals, and refuses the lone surrogates that JavaScript clients emit. So
+`decode` proves that nothing was lost, by writing the value back and comparing; what does not
+compare equal is read again by a slower, careful reader.
+"""
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import msgspec
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError
+
+_DECODER: Final = msgspec.json.Decoder(Any)
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
+MAX_DEPTH: Final = 500
+_TOO_DEEP: Final = "nested too deeply to be read"
+
+
+def decode(data: bytes | str, ctx: Context | None = None) -> Any:
+    """The value of a JSON text; whatever cannot be read exactly is a `DecodeError`."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    try:
+        value = _DECODER.decode(raw)
+        if not _same(raw, _ENCODER.encode(value)):
+            value = _decode_carefully(data, ctx)
+    except RecursionError:
+        raise DecodeError("", _TOO_DEEP) from None
+    except (msgspec.DecodeError, UnicodeError):
+        value = _decode_carefully(data, ctx)
+    return value
+
+
+def peek(data: bytes | str) -> Any:
+    """The value of a JSON text from a trusted or lenient place, or a `ValueError`."""
+    try:
+        return _DECODER.decode(data)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    except (msgspec.DecodeError, UnicodeError) as error:
+        try:
+            return json.loads(  # noqa: TID251 - the one place
+                data, parse_float=_number, parse_constant=_no_constant
+            )
+        except RecursionError:
+            raise ValueError(_TOO_DEEP) from None
+        except ValueError:
+            raise ValueError(str(error)) from None
+
+
+def encode(value: Any) -> bytes:
+    """The JSON text of a value: compact, keys in their order."""
+    try:
+        return _ENCODER.encode(value)
+    except RecursionError:
+        raise DecodeError("", "nested too deeply to be written") from None
+    except UnicodeEncodeError:
+        return _encode_carefully(value)
+
+
+def text(value: Any) -> str:
+    """Like `encode`, as a string."""
+    return encode(value).decode()
+
+
+def pretty(value: Any) -> bytes:
+    """The JSON text of a value, indented for people unless it holds lone surrogates."""
+    data = encode(value)
+    try:
+        return msgspec.json.format(data, indent=2)
+    except msgspec.DecodeError:
+        return data
+
+
+def _same(raw: bytes, written: bytes) -> bool:
+    return raw == written or msgspec.json.format(raw, indent=-1) == written
+
+
+class _Twice(dict[str, Any]):
+    """An object in which a key came twice."""
+
+    key: str = ""
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    seen: set[str] = set()
+    twice = _Twice(value)
+    for key, _ in pairs:
+        if key in seen:
+            twice.key = key
+            break
+        seen.add(key)
+    return twice
+
+
+def _number(digits: str) -> float | Decimal:
+    value = float(digits)
+    try:
+        exact = Decimal(digits)
+    except InvalidOperation:
+        raise ValueError("a number is out of range") from None
+    return value if Decimal(repr(value)) == exact else exact
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _decode_carefully(data: bytes | str, ctx: Context | None) -> Any:
+    try:
+        source = data if isinstance(data, str) else bytes(data).decode()
+        value = json.loads(  # noqa: TID251 - the one place
+            source, object_pairs_hook=_pairs, parse_float=_number, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise DecodeError("", f"not UTF-8: byte {error.start} is 0x{byte:02x}") from None
+    except RecursionError:
+        raise DecodeError("", _TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise DecodeError(
+            "", f"not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        ) from None
+    except ValueError as error:
+        raise DecodeError("", f"not JSON: {error}") from None
+    _inspect(value, ctx)
+    return value
+
+
+def _inspect(value: Any, ctx: Context | None) -> None:
+    """Refuse duplicate keys and note lone surrogates, each with its path."""
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        path, node = stack.pop()
+        if isinstance(node, dict):
+            if isinstance(node, _Twice):
+                raise DecodeError(_member(path, node.key), "the key is there twice")
+            members = [(_member(path, key), child) for key, child in node.items()]
+            if ctx is not None:
+                for (where, _), key in zip(members, node, strict=True):
+                    if not _is_unicode(key):
+                        ctx.note("surrogate-kept", where)
+            stack.extend(reversed(members))
+        elif isinstance(node, list):
+            stack.extend(
+                (f"{path}[{index}]", node[index]) for index in range(len(node) - 1, -1, -1)
+            )
+        elif ctx is not None and isinstance(node, str) and not _is_unicode(node):
+            ctx.note("surrogate-kept", path)
+
+
+def _member(path: str, key: str) -> str:
+    if not _is_unicode(key):
+        key = key.encode("utf-8", "backslashreplace").decode()
+    return f"{path}.{key}" if path else key
+
+
+def _is_unicode(value: str) -> bool:
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _encode_carefully(value: Any) -> bytes:
+    """The text of a value that holds lone surrogates: only an escape can carry them."""
+    written: list[bytes] = []
+    stack: list[Any] = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, _Written):
+            written.append(node)
+        elif isinstance(node, dict):
+            pieces: list[Any] = [_OPEN]
+            for key, child in node.items():
+                pieces += (_scalar(key), _COLON, child, _COMMA)
+            pieces[max(1, len(pieces) - 1) :] = [_CLOSE]
+            stack.extend(reversed(pieces))
+        elif isinstance(node, (list, tuple)):
+            pieces = [_START]
+            for child in node:
+                pieces += (child, _COMMA)
+            pieces[max(1, len(pieces) - 1) :] = [_STOP]
+            stack.extend(reversed(pieces))
+        else:
+            written.append(_scalar(node))
+    return b"".join(written)
+
+
+class _Written(bytes):
+    """A piece of JSON text."""
+
+    __slots__ = ()
+
+
+_OPEN, _CLOSE, _START, _STOP, _COLON, _COMMA = (_Written((byte,)) for byte in b"{}[]:,")
+
+
+def _scalar(value: Any) -> _Written:
+    try:
+        return _Written(_ENCODER.encode(value))
+    except UnicodeEncodeError:
+        return _Written(json.dumps(value).encode("ascii"))  # noqa: TID251 - the one place

@@ -1,0 +1,54 @@
+"""A request or response as it travels: body, and what of the HTTP around it matters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError
+from toolglot.ir import Json
+from toolglot.wire import jsontext
+from toolglot.wire.fields import kind_of
+
+
+class WireRequest(Struct, frozen=True, kw_only=True):
+    """A request on the wire. Where a protocol puts the model or streaming in the path, they are there."""
+
+    body: Json
+    path: str = ""
+    query: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+
+    def data(self) -> bytes:
+        """The body as bytes."""
+        return jsontext.encode(self.body)
+
+
+class WireResponse(Struct, frozen=True, kw_only=True):
+    """A response on the wire."""
+
+    body: Json
+    status: int = 200
+    headers: Mapping[str, str] = {}
+
+    def data(self) -> bytes:
+        """The body as bytes."""
+        return jsontext.encode(self.body)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status says success."""
+        return 200 <= self.status < 300  # noqa: PLR2004 - the meaning of the numbers is HTTP's
+
+
+def read_body(body: Any, ctx: Context | None = None) -> Json:
+    """A JSON object from bytes, text or an object that was parsed already."""
+    value = (
+        jsontext.decode(body, ctx)
+        if isinstance(body, (bytes, bytearray, memoryview, str))
+        else body
+    )
+    if not isinstance(value, dict):
+        raise DecodeError("", f"expected object, got {kind_of(value)}")
+    return value

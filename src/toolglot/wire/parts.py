@@ -1,0 +1,115 @@
+"""Small conversions that several protocols need in the same way."""
+
+from typing import Any, Final
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError
+from toolglot.ir import Inline, Json, Part, Remote, Source, Text, ToolCall
+from toolglot.wire import jsontext
+
+VALUE_KEY: Final = "$value"
+"""Wraps arguments that are JSON but no object, for protocols that insist on one."""
+
+INVALID_KEY: Final = "$invalid"
+"""Wraps arguments that are no JSON."""
+
+ERROR_MARK: Final = "[tool error] "
+"""Opens the text of a failed tool result, for protocols without a flag for it."""
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def arguments_object(call: ToolCall, ctx: Context) -> Json:
+    """A call's arguments as an object, wrapped where they are none. Reversed by `arguments_text`."""
+    try:
+        value = _parse(call.arguments) if call.arguments else {}
+    except ValueError:
+        ctx.note("arguments-invalid", call.id, f"the arguments of {call.name} are not JSON")
+        return {INVALID_KEY: call.arguments}
+    if isinstance(value, dict):
+        return value
+    if value is None:
+        return {}
+    ctx.note("arguments-wrapped", call.id, f"the arguments of {call.name} are not an object")
+    return {VALUE_KEY: value}
+
+
+def arguments_text(value: Any) -> str:
+    """Arguments given as a JSON value, as text."""
+    if isinstance(value, dict) and len(value) == 1:
+        # Only what `arguments_object` would wrap again.
+        if not isinstance(value.get(VALUE_KEY), (dict, type(None))):
+            return jsontext.text(value[VALUE_KEY])
+        raw = value.get(INVALID_KEY)
+        if isinstance(raw, str) and raw and not _is_json(raw):
+            return raw
+    return jsontext.text(value)
+
+
+def _parse(text: str) -> Any:
+    """The value of arguments, exact if it can be had: the lenient reader rounds long decimals."""
+    try:
+        return jsontext.decode(text)
+    except DecodeError:
+        return jsontext.peek(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        jsontext.peek(text)
+    except ValueError:
+        return False
+    return True
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def joined_text(parts: tuple[Part, ...], separator: str = "\n") -> str:
+    """The texts among the parts as one."""
+    return separator.join(part.text for part in parts if isinstance(part, Text))
+
+
+def mark_error(text: str) -> str:
+    """A failed result's text, recognisable."""
+    return ERROR_MARK + text
+
+
+def unmark_error(text: str) -> tuple[str, bool]:
+    """The text without its mark, and whether it had one."""
+    if text.startswith(ERROR_MARK):
+        return text[len(ERROR_MARK) :], True
+    return text, False
+
+
+# --- media ---------------------------------------------------------------------------------------
+
+
+def data_url(source: Inline) -> str:
+    """Inline bytes as a `data:` URL."""
+    return f"data:{source.media_type};base64,{source.data}"
+
+
+def from_url(url: str) -> Source:
+    """A URL as a source; a base64 `data:` URL holds its bytes itself."""
+    if url.startswith("data:"):
+        head, comma, data = url[5:].partition(",")
+        media_type, mark, rest = head.partition(";base64")
+        if comma and mark and not rest:
+            return Inline(media_type=media_type, data=data)
+    return Remote(url=url)
+
+
+# --- what does not fit ---------------------------------------------------------------------------
+
+
+def cannot_carry(part: Part, ctx: Context) -> Json | None:
+    """None: leave out a part that has no form in the target, saying so.
+
+    Adapting has replaced such parts before an encoder sees them; this is for values that were made
+    by hand and encoded directly.
+    """
+    kind = type(part).__name__.lower()
+    ctx.note("part-dropped", kind, f"the target has no form for this {kind}")
+    return None

@@ -1,0 +1,38 @@
+"""Every source module has its test module in the mirrored place."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "toolglot"
+MODULES = sorted(
+    path.relative_to(SOURCE)
+    for path in SOURCE.rglob("*.py")
+    if path.stem not in {"__init__", "__main__"}
+)
+
+
+def home(module: Path) -> Path:
+    """Where the tests of a module live, below tests/."""
+    if module.parts[0] == "protocols" and len(module.parts) > 2:
+        return Path("protocols", f"test_{module.parts[1]}.py")
+    return module.with_name(f"test_{module.name}")
+
+
+@pytest.mark.parametrize(
+    ("module", "test"),
+    [
+        ("ir.py", "test_ir.py"),
+        ("wire/sse.py", "wire/test_sse.py"),
+        ("protocols/tables.py", "protocols/test_tables.py"),
+        ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
+    ],
+)
+def test_home(module, test):
+    assert home(Path(module)) == Path(test)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_module_has_a_test_module(module):
+    assert (TESTS / home(module)).is_file(), f"{module} has no tests/{home(module)}"
