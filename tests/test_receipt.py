@@ -62,7 +62,7 @@ def test_a_receipt_can_be_written_down():
 
 
 def test_severities_are_those_of_the_type():
-    assert SEVERITIES == get_args(Severity)
+    assert get_args(Severity) == SEVERITIES
 
 
 @pytest.mark.parametrize("code", CATALOGUE)

@@ -48,6 +48,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     calls_by: Literal["id", "name"] = "id"
     """How results find their calls."""
 
+    call_prefix: str = "call_"
+    """How ids of calls begin; made-up ones keep to it."""
+
     results_in_order: bool = False
     """Results must stand in the order of their calls, and say the name of the tool."""
 
@@ -59,6 +62,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     media: Mapping[str, frozenset[str]]
     """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or `kind.source`."""
+
+    media_fields: frozenset[str] = frozenset({"name"})
+    """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
     tools: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""

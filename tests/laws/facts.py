@@ -1,5 +1,6 @@
 """What a request or response says, as a list of facts with the path of each, to see which survive."""
 
+import base64
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -79,7 +80,7 @@ def _tool(tool: ir.Tool, path: str) -> Iterator[Fact]:
     yield path, ("tool", tool.name)
     yield path, ("description", tool.name, tool.description)
     yield path, ("parameters", tool.name, _plain(tool.parameters))
-    yield f"{path}.strict", ("strict", tool.name, tool.strict)
+    yield f"{path}.strict", ("strict", tool.name, bool(tool.strict))
     if tool.cache is not None:
         yield path, ("tool cache", tool.name)
 
@@ -90,7 +91,7 @@ def _part(part: ir.Part, path: str, message: str = "") -> Iterator[Fact]:
         for citation in part.citations:
             yield path, ("citation", citation.url, citation.title)
     elif isinstance(part, (ir.Image, ir.Document, ir.Audio)):
-        yield path, ("media", _plain(part.source))
+        yield path, ("media", _source(part.source))
     elif isinstance(part, ir.ToolCall):
         yield path, ("call", part.name, json_value(part.arguments))
         if not part.id_made:
@@ -110,6 +111,15 @@ def _part(part: ir.Part, path: str, message: str = "") -> Iterator[Fact]:
         yield path, ("opaque", part.protocol, _plain(part.value))
     if getattr(part, "cache", None) is not None:
         yield path, ("cache", path)
+
+
+def _source(source: ir.Source) -> str:
+    """What a medium is, however it is given."""
+    if isinstance(source, ir.Inline):
+        return source.data
+    if isinstance(source, ir.PlainText):
+        return base64.b64encode(source.text.encode()).decode()
+    return source.url if isinstance(source, ir.Remote) else source.id
 
 
 def response_facts(response: ir.Response, ctx: Context) -> Iterator[Fact]:
@@ -138,12 +148,29 @@ def lost(before: Iterable[Fact], after: Iterable[Fact]) -> list[Fact]:
     ]
 
 
-def is_named(path: str, notes: Iterable[Note], messages: str) -> bool:
+WAY_BACK = {
+    "reasoning-dropped": {"reasoning"},
+    "part-dropped": {"media", "opaque", "text"},
+    "part-replaced": {"media", "text"},
+    "text-joined": {"reasoning"},
+    "cache-dropped": {"cache"},
+    "citation-dropped": {"citation"},
+}
+"""Notes of the way back speak of places in the other protocol; by code, the facts that they can explain."""
+
+
+def is_named(path: str, fact: tuple[Any, ...], notes: Iterable[Note], messages: str) -> bool:
     """Whether a note speaks of this path, of something in it, or of what it is in."""
     for note in notes:
-        if note.path == path or path.startswith((f"{note.path}.", f"{note.path}[")):
-            return note.path != messages or note.code == "id-dropped"
-        if note.path.startswith((f"{path}.", f"{path}[")):
+        if note.path == f"{messages}[*]":
+            if path.startswith(messages) and fact[0] in WAY_BACK.get(note.code, ()):
+                return True
+        elif note.path == messages:
+            if path.startswith(messages) and note.code == "id-dropped" and fact[0].endswith(" id"):
+                return True
+        elif note.path == path or path.startswith((f"{note.path}.", f"{note.path}[")):
+            return True
+        elif note.path.startswith((f"{path}.", f"{path}[")):
             return True
     return False
 

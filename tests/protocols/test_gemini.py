@@ -753,7 +753,9 @@ def test_signatures():
     assert parts[6].signature == "not base64: at all"
 
 
-@pytest.mark.parametrize("signature", ["tg1.eyJhIjoxfQ==", "plain words", "é", "a", "YR==", "/-+_"])
+@pytest.mark.parametrize(
+    "signature", ["tg1.eyJhIjoxfQ==", "plain words", "é", "\ud800", "a", "YR==", "/-+_"]
+)
 def test_foreign_state_looks_like_base64_to_clients(signature):
     """X-18: google-genai decodes signatures, so what is no base64 is wrapped and unwrapped."""
     parts = (
@@ -1330,7 +1332,11 @@ def test_odd_modes_and_tiers_stay():
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(

@@ -633,7 +633,7 @@ def test_foreign_responses_are_the_sdks():
     choice = Choice(parts=(Text(text="x"), call()), stop=StopReason(kind="tool_calls"))
     body = encode_response(Response(id="r", model="m", choices=(choice,)), foreign())
     assert "id" not in body
-    assert "id" not in body["message"]["tool_calls"][0]
+    assert body["message"]["tool_calls"][0]["id"] == "c1"
     assert sdk.ChatResponse.model_validate(body).done_reason == "stop"
 
 
@@ -1066,7 +1066,7 @@ def test_encoder_holds_calls_and_joins_texts():
         {"reasoning_details": [{**detail, "data": "more", "index": 1}]},
         {"content": "a"},
         {"content": "no"},
-        {"tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}]},
+        {"tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": {"x": 1}}}]},
         {"thinking": "\n\nLate."},
         {"images": ["iVBOR"]},
         {},

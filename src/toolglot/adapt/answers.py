@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from toolglot.adapt.calls import normalise
-from toolglot.adapt.content import accepts, describe
+from toolglot.adapt.calls import made_id, normalise
+from toolglot.adapt.content import accepts, cited, describe
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import (
@@ -15,6 +15,8 @@ from toolglot.ir import (
     Part,
     Refusal,
     Response,
+    StopKind,
+    StopReason,
     Text,
     ToolCall,
 )
@@ -32,7 +34,9 @@ def adapt_answer(response: Response, ctx: Context) -> Response:
             f"{target.name} has one answer; {len(choices) - 1} left out",
         )
         choices = choices[:1]
-    choices = tuple(_adapt_choice(choice, target, ctx) for choice in choices) or (Choice(parts=()),)
+    choices = tuple(
+        _adapt_choice(choice, target, ctx) for choice in choices or (Choice(parts=()),)
+    )
     model = ctx.request.model if ctx.request is not None else response.model
     return replace(response, choices=choices, model=model)
 
@@ -41,21 +45,30 @@ def _adapt_choice(choice: Choice, target: Surface, ctx: Context) -> Choice:
     if choice.logprobs is not None and "logprobs" not in target.settings:
         ctx.note("logprobs-dropped", "logprobs")
         choice = replace(choice, logprobs=None)
-    parts = [
-        normalise(adapted, "", ctx) if isinstance(adapted, ToolCall) else adapted
-        for index, part in enumerate(choice.parts)
-        if (
-            adapted := adapt_part(
-                part, f"{ctx.source.content if ctx.source else ''}[{index}]", target, ctx
-            )
-        )
-        is not None
-    ]
-    return replace(choice, parts=tuple(parts))
+    parts: list[Part] = []
+    for index, part in enumerate(choice.parts):
+        path = f"{ctx.source.content if ctx.source else ''}[{index}]"
+        adapted = adapt_part(part, path, target, ctx)
+        if adapted is not None:
+            call = isinstance(adapted, ToolCall)
+            parts.append(normalise(adapted, path, ctx) if call else adapted)
+    return replace(choice, parts=tuple(parts), stop=choice.stop or _stop(parts, ctx))
+
+
+def _stop(parts: list[Part], ctx: Context) -> StopReason:
+    """Why an answer stopped that does not say: for its calls, at its end, or before it began."""
+    called = any(isinstance(part, ToolCall) for part in parts)
+    kind: StopKind = "tool_calls" if called else "end" if parts else "length"
+    ctx.note("default-added", "stop", f"no reason was given: {kind}")
+    return StopReason(kind=kind)
 
 
 def adapt_part(part: Part, path: str, target: Surface, ctx: Context) -> Part | None:
     """A part as the client's protocol can show it; None, with a note, if it cannot."""
+    if isinstance(part, ToolCall):
+        return replace(part, id=made_id(part, target)) if part.id_made else part
+    if isinstance(part, Text) and part.citations:
+        return cited(part, target, path, ctx)
     if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
         ctx.note("part-dropped", path, f"{target.name} has no place for it")
         return Text(text=f"[{describe(part)} left out]")

@@ -1,10 +1,23 @@
-"""Arguments of calls: one JSON text each."""
+"""Calls: arguments that are one JSON text, and made-up ids that look like the target's own."""
+
+from typing import Final
 
 from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import ToolCall
+from toolglot.surface import Surface
 from toolglot.wire import jsontext
+
+_PREFIX: Final = "call_"
+"""How decoders begin the ids that they make up."""
+
+
+def made_id(call: ToolCall, target: Surface) -> str:
+    """The id of a call; one that had to be made up begins as the ids of the target do."""
+    if not call.id_made or not call.id.startswith(_PREFIX):
+        return call.id
+    return target.call_prefix + call.id.removeprefix(_PREFIX)
 
 
 def normalise(call: ToolCall, path: str, ctx: Context) -> ToolCall:

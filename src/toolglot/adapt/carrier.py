@@ -130,11 +130,16 @@ class Layout:
 
 def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
     """Reasoning that shows its words and carries the rest."""
-    words = part.text or "\n\n".join(part.summary)
+    words = words_of(part)
     # One message of an ordered protocol gives every reasoning part back by itself, with its words.
     kept = replace(part, text="") if target.ordered and part.text == words else part
     signature = pack(Carrier(issuer, reasoning=kept))
     return Reasoning(text=words, signature=signature, redacted=not words)
+
+
+def words_of(part: Reasoning) -> str:
+    """What can be read of reasoning."""
+    return part.text or "\n\n".join(part.summary)
 
 
 def _tells(place: Place) -> bool:
@@ -170,11 +175,15 @@ def _in_flat_order(parts: tuple[Part, ...]) -> bool:
 
 def unseal(request: Request, ctx: Context) -> Request:
     """Give state back to its issuer, and keep it from everyone else."""
-    if not any(map(_has_state, request.messages)):
+    places = [index for index, each in enumerate(request.messages) if _has_state(each)]
+    if not places:
         return request
     opening = _Opening(ctx)
-    opened = [opening.message(index, each) for index, each in enumerate(request.messages)]
-    return replace(request, messages=tuple(_laid_out(opened, opening.layouts)))
+    opened = list(request.messages)
+    for index in places:
+        opened[index] = opening.message(index, opened[index])
+    laid_out = _laid_out(opened, opening.layouts) if opening.layouts else opened
+    return replace(request, messages=tuple(laid_out))
 
 
 def _has_state(message: Message) -> bool:
@@ -203,16 +212,14 @@ class _Opening:
         self.layouts: dict[int, tuple[Place, ...]] = {}
 
     def message(self, index: int, message: Message) -> Message:
-        """The message without carriers and foreign state; the same one if it had none."""
-        if not _has_state(message):
-            return message
+        """The message without carriers and foreign state."""
         self._index, self._displayed = index, False
         opened = [self._part(part, place) for place, part in enumerate(message.parts)]
-        parts = tuple(part for part in opened if part is not None)
         if self._displayed:
-            # Carriers without words had their words shown elsewhere, as plain reasoning.
-            parts = tuple(part for part in parts if not _is_display(part))
-        return replace(message, parts=parts)
+            # Carriers without words had their words shown beside them, as plain reasoning.
+            pairs = zip(opened, message.parts, strict=True)
+            opened = [new for new, old in pairs if not (new is old and isinstance(old, Reasoning))]
+        return replace(message, parts=tuple(part for part in opened if part is not None))
 
     def _part(self, part: Part, place: int) -> Part | None:
         if isinstance(part, Reasoning):
@@ -233,12 +240,13 @@ class _Opening:
         if carrier is None or not self._open(carrier):
             self._drop(place, carrier)
             return None
-        self._displayed = self._displayed or not part.text
+        words = words_of(part)
+        self._displayed = self._displayed or not words
         kept = carrier.reasoning
         if kept is None:
             return None
         self._ctx.note("reasoning-restored", self._ctx.at(self._index, place))
-        return kept if kept.text or kept.redacted or kept.summary else replace(kept, text=part.text)
+        return kept if kept.text or kept.redacted or kept.summary else replace(kept, text=words)
 
     def _is_welcome(self, part: Reasoning) -> bool:
         """Whether the target takes reasoning as plain words."""
@@ -258,16 +266,6 @@ class _Opening:
         self._ctx.note("reasoning-dropped", path, f"it is bound to {who}")
 
 
-def _is_display(part: Part) -> bool:
-    return (
-        isinstance(part, Reasoning)
-        and part.signature is None
-        and part.id is None
-        and not part.redacted
-        and not part.extras
-    )
-
-
 def _laid_out(
     messages: list[Message], layouts: dict[int, tuple[Place, ...]]
 ) -> Iterator[Message]:
@@ -284,8 +282,7 @@ def _laid_out(
         if arranged is not None:
             yield Message(role="assistant", parts=tuple(arranged))
         else:
-            # A message that was nothing but a carrier is gone with it.
-            yield from (message for message in run if message.parts or message.role != "assistant")
+            yield from run
         first = last
 
 

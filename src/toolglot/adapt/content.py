@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt.calls import normalise
+from toolglot.adapt.calls import made_id, normalise
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import (
     Audio,
+    Citation,
     Document,
     FileRef,
     Image,
@@ -48,7 +49,7 @@ def adapt_content(request: Request, ctx: Context) -> Request:
     adapted = tuple(walk.message(index, message) for index, message in enumerate(messages))
     if walk.moved:
         adapted = _with_moved(adapted, walk.moved)
-    elif system is request.system and all(map(is_, adapted, messages)):
+    if system is request.system and all(map(is_, adapted, messages)) and not walk.moved:
         return request
     return replace(request, system=system, messages=adapted)
 
@@ -83,6 +84,7 @@ class Walk:
         self._marks = self._target.cache_marks
         self.moved: dict[int, list[Part]] = {}
         self._message = 0
+        self._made: dict[str, str] = {}
 
     def message(self, index: int, message: Message) -> Message:
         """One message; the same one if nothing had to change."""
@@ -108,13 +110,14 @@ class Walk:
 
     def text(self, part: Text, _place: str, path: str) -> Text:
         """Text keeps its words; marks and citations only where they can stand."""
-        return self._unmarked(part, path)
+        return cited(self._unmarked(part, path), self._target, path, self._ctx)
 
     def media(self, part: Media, place: str, path: str) -> Part | None:
         """A medium in its place, in another place, or a text that names it."""
         part = self._unmarked(part, path)
         target = self._target
         if accepts(target, place, part):
+            self._note_details(part, path)
             return part
         if isinstance(part.source, PlainText):
             self._ctx.note("part-replaced", path, "a text document became plain text")
@@ -124,13 +127,24 @@ class Walk:
         self._ctx.note("part-dropped", path, f"{target.name} takes no {label(part)} here")
         return Text(text=f"[{describe(part)} left out]")
 
+    def _note_details(self, part: Media, path: str) -> None:
+        for field in ("detail", "name"):
+            if getattr(part, field, None) is not None and field not in self._target.media_fields:
+                words = f"{self._target.name} has no {field} for it"
+                self._ctx.note("field-dropped", f"{path}.{field}", words, "info")
+
     def call(self, part: ToolCall, _place: str, path: str) -> ToolCall:
         """A call with arguments that are one JSON text."""
+        if part.id_made:
+            self._made[part.id] = made_id(part, self._target)
+            part = replace(part, id=self._made[part.id])
         return normalise(self._unmarked(part, path), path, self._ctx)
 
     def result(self, part: ToolResult, _place: str, path: str) -> ToolResult:
         """A result; media that cannot stand in it move behind the results."""
         part = self._unmarked(part, path)
+        if part.id in self._made:
+            part = replace(part, id=self._made[part.id])
         parts = self.parts(part.parts, "result", path + ".content[{}]")
         if parts is part.parts:
             return part
@@ -189,15 +203,30 @@ _ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]
 }
 
 
+def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
+    """A text with the citations that the target can show."""
+    shown = tuple(each for each in part.citations if shows(target, each))
+    if len(shown) == len(part.citations):
+        return part
+    ctx.note("citation-dropped", path, f"{len(part.citations) - len(shown)} citations")
+    return replace(part, citations=shown)
+
+
+def shows(target: Surface, citation: Citation) -> bool:
+    """Whether the target has a form for a citation."""
+    return citation.url is not None and "url" in target.citations
+
+
 def _needs_nothing(part: Part) -> bool:
     """The common case, told apart quickly: plain text, plain calls, results of plain text."""
     kind = type(part)
     if kind is Text:
-        return part.cache is None  # type: ignore[union-attr] - it is a Text
+        return part.cache is None and not part.citations  # type: ignore[union-attr] - a Text
     if kind is ToolCall:
-        return part.cache is None and part.arguments[:1] == "{"  # type: ignore[union-attr] - a ToolCall
+        return not (part.cache or part.id_made) and part.arguments[:1] == "{"  # type: ignore[union-attr]
     if kind is ToolResult:
-        return part.cache is None and all(map(_needs_nothing, part.parts))  # type: ignore[union-attr]
+        plain = not (part.cache or part.id_made)  # type: ignore[union-attr] - a ToolResult
+        return plain and all(map(_needs_nothing, part.parts))  # type: ignore[union-attr]
     return kind is Reasoning
 
 

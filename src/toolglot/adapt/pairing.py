@@ -5,7 +5,6 @@ histories when they trim, cancel or branch. Each repair is a note; nothing is de
 """
 
 from collections.abc import Iterator
-from operator import is_
 
 from msgspec.structs import replace
 
@@ -19,45 +18,68 @@ UNANSWERED = "No result was recorded for this call."
 def pair_results(request: Request, ctx: Context) -> Request:
     """Answer every call once and drop no result."""
     _, target = surfaces(ctx)
-    calls, sound = _look(request.messages)
-    if calls and target.calls_by == "name":
-        ctx.note(
-            "id-dropped",
-            ctx.source.messages if ctx.source else "",
-            f"{calls} calls and their results",
-        )
-    if sound and not (calls and target.results_in_order):
-        return request
+    look = _Look(request.messages)
+    if look.names and target.calls_by == "name":
+        where = ctx.source.messages if ctx.source else ""
+        ctx.note("id-dropped", where, f"{len(look.names)} calls and their results")
+    if look.sound and (look.orderly or not target.results_in_order):
+        return _with_names(request, look.names) if target.results_in_order else request
     paired = _Pairing(ctx, in_order=target.results_in_order)
-    messages = tuple(paired.messages(request.messages))
-    unchanged = len(messages) == len(request.messages) and all(map(is_, messages, request.messages))
-    return request if unchanged else replace(request, messages=messages)
+    return replace(request, messages=tuple(paired.messages(request.messages)))
 
 
-def _look(messages: tuple[Message, ...]) -> tuple[int, bool]:
-    """How many calls there are, and whether each is answered once, at once and before anything else."""
-    calls = 0
-    sound = True
-    answering = False
-    waiting: set[str] = set()
-    for message in messages:
-        if message.role == "assistant":
-            sound = sound and not (waiting and answering)
-            answering = False
-            for part in message.parts:
-                if type(part) is ToolCall:
-                    calls += 1
-                    waiting.add(part.id)
-            continue
-        answering = True
+class _Look:
+    """A quick look at the calls of a history, which is nearly always as it should be.
+
+    `sound`: each is answered once, at once and before anything else; `orderly`: in their order.
+    """
+
+    def __init__(self, messages: tuple[Message, ...]) -> None:
+        self.names: dict[str, str] = {}
+        self.sound = self.orderly = True
+        self._waiting: dict[str, str] = {}
+        answering = False
+        for message in messages:
+            if message.role == "assistant":
+                self.sound = self.sound and not (self._waiting and answering)
+                self._ask(message)
+            else:
+                self._answer(message)
+            answering = message.role != "assistant"
+        self.sound = self.sound and not (self._waiting and answering)
+
+    def _ask(self, message: Message) -> None:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                self._waiting[part.id] = self.names[part.id] = part.name
+
+    def _answer(self, message: Message) -> None:
+        waiting = self._waiting
         for part in message.parts:
             if type(part) is not ToolResult:
-                sound = sound and not waiting
+                self.sound = self.sound and not waiting
             elif part.id in waiting:
-                waiting.remove(part.id)
+                self.orderly = self.orderly and part.id == next(iter(waiting))
+                del waiting[part.id]
             else:
-                sound = False
-    return calls, sound and not (waiting and messages[-1].role != "assistant")
+                self.sound = False
+
+
+def _with_names(request: Request, names: dict[str, str]) -> Request:
+    """Every result says the name of its tool."""
+    messages = [
+        replace(message, parts=tuple(_named(part, names) for part in message.parts))
+        if any(type(part) is ToolResult and part.name is None for part in message.parts)
+        else message
+        for message in request.messages
+    ]
+    return replace(request, messages=tuple(messages))
+
+
+def _named(part: Part, names: dict[str, str]) -> Part:
+    if type(part) is ToolResult and part.name is None:
+        return replace(part, name=names[part.id])
+    return part
 
 
 class _Pairing:

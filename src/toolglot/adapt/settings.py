@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import OutputFormat, ReasoningSettings, Request, Text
+from toolglot.receipt import Severity
 from toolglot.surface import Surface
 
 _HANDLED: Final = frozenset({"model", "messages", "system", "tools", "extras", "spelling"})
@@ -63,6 +64,9 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         note = "the answer is begun already, which reasoning forbids; it is off"
         ctx.note("prefill-changed", ctx.setting("reasoning"), note)
         return replace(request, reasoning=ReasoningSettings(enabled=False))
+    if settings.enabled is False and settings.effort not in (None, "none"):
+        ctx.note("field-dropped", ctx.setting("reasoning"), "reasoning is off, so no effort", "info")
+        settings = replace(settings, effort=None)
     adapted = _switch(_amount(settings, request, target, ctx), target, ctx)
     if adapted.summary is not None and "summary" not in target.reasoning:
         ctx.note(
@@ -94,8 +98,13 @@ def _amount(
             ctx.note(
                 "value-mapped", path, f"a budget of {budget} tokens is told as effort {effort}"
             )
-        elif effort is None:
-            ctx.note("field-dropped", path, f"{target.name} has no reasoning budget")
+        else:
+            ctx.note(
+                "field-dropped",
+                path,
+                f"{target.name} has no reasoning budget",
+                None if effort is None else "info",
+            )
         budget = None
     if budget is not None and request.max_tokens is not None and budget >= request.max_tokens:
         budget = max(request.max_tokens - 1, 0)
@@ -186,10 +195,9 @@ def adapt_output(request: Request, ctx: Context) -> Request:
     _, target = surfaces(ctx)
     path = ctx.setting("output")
     if output.kind not in target.outputs:
-        if output.kind != "text":
-            ctx.note(
-                "field-dropped", path, f"{target.name} cannot be asked for {output.kind} output"
-            )
+        severity: Severity | None = "info" if output.kind == "text" else None
+        words = f"{target.name} cannot be asked for {output.kind} output"
+        ctx.note("field-dropped", path, words, severity)
         return replace(request, output=None)
     return (
         replace(request, output=_named(output, target, ctx)) if output.kind == "schema" else request

@@ -5,12 +5,14 @@ A delta leaves as soon as its meaning is certain. `Showing` does what `adapt_ans
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
 from toolglot.adapt.answers import adapt_part
+from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
+from toolglot.adapt.content import shows
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.events import (
@@ -38,17 +40,20 @@ class StreamPass(Protocol):
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     _, target = surfaces(ctx)
+    buffered = ctx.options.stream_tools == "buffered"
     passes: list[StreamPass] = []
-    if target.one_open_part or target.call_signatures:
+    if target.one_open_part or target.call_signatures or buffered:
         passes.append(Serial())
     passes.append(Showing(ctx))
-    if ctx.options.stream_tools == "buffered":
+    if buffered:
         passes.append(Buffered())
     return passes
 
 
 class Serial:
     """One open part at a time: the parts that start meanwhile wait, in order, until it ends."""
+
+    __slots__ = ("_open", "_waiting")
 
     def __init__(self) -> None:
         self._open: int | None = None
@@ -84,102 +89,130 @@ class Serial:
 
 
 class Buffered:
-    """Calls leave whole: everything of a call waits for its end."""
+    """Calls leave whole: what comes of a call waits for its end. Expects one open part at a time."""
+
+    __slots__ = ("_call",)
 
     def __init__(self) -> None:
-        self._calls: dict[int, list[Event]] = {}
-        self._numbers: dict[int, int] = {}
-        self._next = 0
+        self._call: Growing | None = None
 
     def feed(self, event: Event) -> Iterable[Event]:
         """What one event becomes."""
-        if isinstance(event, PartStarted):
-            if isinstance(event.part, ToolCall):
-                self._calls[event.index] = [event]
+        call = self._call
+        if call is None:
+            if isinstance(event, PartStarted) and isinstance(event.part, ToolCall):
+                self._call = Growing(event)
                 return ()
-            return (replace(event, index=self._number(event.index)),)
-        if not isinstance(event, (PartDelta, PartEnded)):
             return (event,)
-        waiting = self._calls.get(event.index)
-        if waiting is None:
-            return (replace(event, index=self._numbers[event.index]),)
-        waiting.append(event)
         if isinstance(event, PartDelta):
+            call.add(event)
             return ()
-        return self._whole(self._calls.pop(event.index), event)
-
-    def _whole(self, events: list[Event], end: PartEnded) -> Iterable[Event]:
-        growing = Growing(cast("PartStarted", events[0]))
-        for event in events[1:-1]:
-            growing.add(cast("PartDelta", event))
-        *whole, _ = unfold_part(self._number(end.index), growing.finish(), growing.choice)
-        return (*whole, replace(end, index=self._numbers[end.index]))
-
-    def _number(self, index: int) -> int:
-        self._numbers[index] = number = self._next
-        self._next += 1
-        return number
+        if isinstance(event, PartEnded):
+            self._call = None
+            *whole, _ = unfold_part(event.index, call.finish(), call.choice)
+            return (*whole, event)
+        return (event,)
 
 
 class _Shown:
     """An open part: what came of it so far, and its number for the client once that has seen it."""
 
-    __slots__ = ("growing", "index", "piece")
+    __slots__ = ("field", "growing", "held", "index", "live", "piece", "texts")
 
     def __init__(self, event: PartStarted) -> None:
         self.growing = Growing(event)
+        self.texts = self.growing.texts
         self.index = -1
+        self.live = False
+        """Its text leaves as it comes."""
+        self.held = False
+        """Its text leaves when it is whole."""
+        self.field = ""
         self.piece = 0
 
 
 class Showing:
     """What the client's protocol can show, with the provider's state sealed."""
 
+    __slots__ = ("_ctx", "_issuer", "_layouts", "_next", "_open", "_target")
+
     def __init__(self, ctx: Context) -> None:
-        source, target = surfaces(ctx)
+        source, self._target = surfaces(ctx)
         self._ctx = ctx
-        self._target = target
-        self._layout = Layout(ctx.options.issuer or source.name, target)
+        self._issuer = ctx.options.issuer or source.name
+        self._layouts: dict[int, Layout] = {}
         self._open: dict[int, _Shown] = {}
         self._next = 0
 
     def feed(self, event: Event) -> Iterable[Event]:
         """What one event becomes."""
         if type(event) is PartDelta:
-            return self._delta(event)
+            shown = self._open.get(event.index)
+            if shown is None:
+                return ()
+            if shown.live and event.field == "text":
+                # By far the most events.
+                shown.texts.append(event.text)
+                return (
+                    (event,)
+                    if shown.index == event.index
+                    else (PartDelta(shown.index, event.text),)
+                )
+            return self._delta(shown, event)
         handler = _SHOWING.get(type(event))
         return handler(self, event) if handler else (event,)
 
-    def _delta(self, event: PartDelta) -> Iterable[Event]:
-        shown = self._open.get(event.index)
-        if shown is None:
-            return ()
-        shown.growing.add(event)
-        if event.field == "text":
-            if shown.index == event.index:
-                return (event,)
-            return self._words(shown, event.text)
-        if event.field == "summary":
-            gap = "\n\n" if event.piece != shown.piece else ""
-            shown.piece = event.piece
-            return self._words(shown, gap + event.text)
-        # A signature is the provider's; what the client gets in its place comes when the part ends.
-        return (replace(event, index=shown.index),) if event.field == "citation" else ()
+    # --- deltas
 
-    def _words(self, shown: _Shown, text: str) -> Iterable[Event]:
-        if shown.index >= 0:
-            return (PartDelta(shown.index, text),)
-        # Reasoning starts for the client with its first word: without any, it is only state.
-        return (self._start(shown, Reasoning()), PartDelta(shown.index, text)) if text else ()
+    def _delta(self, shown: _Shown, event: PartDelta) -> Iterable[Event]:
+        shown.growing.add(event)
+        if event.citation is not None:
+            return self._citation(shown, event)
+        if event.field == "signature":
+            # It is the provider's; what the client gets in its place comes when the part ends.
+            return ()
+        if isinstance(shown.growing.part, Reasoning):
+            return self._words(shown, event)
+        return self._arguments(shown, event.text)
+
+    def _citation(self, shown: _Shown, event: PartDelta) -> Iterable[Event]:
+        if event.citation is not None and shows(self._target, event.citation):
+            return (replace(event, index=shown.index),)
+        self._ctx.note("citation-dropped", f"part {event.index}")
+        return ()
+
+    def _words(self, shown: _Shown, event: PartDelta) -> Iterable[Event]:
+        """More of reasoning: of its text or its summary, whichever came first."""
+        text = event.text
+        if not text or shown.field not in ("", event.field):
+            return ()
+        if not shown.field:
+            # Reasoning starts for the client with its first word: without any, it is only state.
+            shown.field, shown.piece = event.field, event.piece
+            shown.live = event.field == "text"
+            return (self._start(shown, Reasoning()), PartDelta(shown.index, text))
+        if event.piece != shown.piece:
+            shown.piece = event.piece
+            text = "\n\n" + text
+        return (PartDelta(shown.index, text),)
+
+    def _arguments(self, shown: _Shown, text: str) -> Iterable[Event]:
+        """The beginning of a call's arguments: an object leaves as it comes, anything else whole."""
+        first = text.lstrip()[:1]
+        if shown.held or not first:
+            return ()
+        if first != "{":
+            shown.held = True
+            return ()
+        shown.live = True
+        return (PartDelta(shown.index, "".join(shown.texts)),)
+
+    # --- parts
 
     def _start(self, shown: _Shown, part: Part) -> PartStarted:
         shown.index = self._next
         self._next += 1
         return PartStarted(shown.index, part, shown.growing.choice)
-
-    def _started(self, event: Started) -> Iterable[Event]:
-        request = self._ctx.request
-        return (event if request is None else replace(event, model=request.model),)
 
     def _part_started(self, event: PartStarted) -> Iterable[Event]:
         if event.choice and not self._target.many_choices:
@@ -190,33 +223,39 @@ class Showing:
             return ()
         self._open[event.index] = shown = _Shown(PartStarted(event.index, part, event.choice))
         if isinstance(part, Reasoning):
-            return ()
+            return self._thought(shown, part)
+        shown.live = (
+            not isinstance(part, ToolCall) or part.kind != "function" or bool(part.arguments)
+        )
         if isinstance(part, (Text, ToolCall)) and part.signature is not None:
             part = replace(part, signature=None)
         return (self._start(shown, part),)
+
+    def _thought(self, shown: _Shown, part: Reasoning) -> Iterable[Event]:
+        """Reasoning that starts with words of its own."""
+        events: list[Event] = []
+        for piece, text in enumerate(part.summary):
+            events += self._words(shown, PartDelta(0, text, "summary", piece))
+        return (*events, *self._words(shown, PartDelta(0, part.text)))
 
     def _part_ended(self, event: PartEnded) -> Iterable[Event]:
         shown = self._open.pop(event.index, None)
         if shown is None:
             return ()
         part = shown.growing.finish()
-        if (
-            isinstance(part, ToolCall)
-            and not part.arguments
-            and part.kind == "function"
-            and not event.incomplete
-        ):
-            return (
-                PartDelta(shown.index, "{}"),
-                *self._ended(shown, replace(part, arguments="{}"), event),
-            )
+        if isinstance(part, ToolCall) and not shown.live:
+            if not event.incomplete:
+                part = normalise(part, f"part {event.index}", self._ctx)
+            text = part.arguments
+            unsaid = (PartDelta(shown.index, text),) if text else ()
+            return (*unsaid, *self._ended(shown, part, event))
         return self._ended(shown, part, event)
 
     def _ended(self, shown: _Shown, part: Part, event: PartEnded) -> Iterable[Event]:
         if event.incomplete:
             # State of a part that broke off would not be accepted back.
             return (PartEnded(shown.index, incomplete=True),) if shown.index >= 0 else ()
-        sealed = self._layout.add(part, event.index)
+        sealed = self._layout(shown.growing.choice).add(part, event.index)
         if isinstance(part, Reasoning):
             self._ctx.note("reasoning-carried", f"part {event.index}")
             if shown.index < 0:
@@ -226,12 +265,27 @@ class Showing:
             return (PartDelta(shown.index, signature, "signature"), PartEnded(shown.index))
         return (PartEnded(shown.index),)
 
+    def _layout(self, choice: int) -> Layout:
+        layout = self._layouts.get(choice)
+        if layout is None:
+            layout = self._layouts[choice] = Layout(self._issuer, self._target)
+        return layout
+
+    # --- the response
+
+    def _started(self, event: Started) -> Iterable[Event]:
+        request = self._ctx.request
+        return (event if request is None else replace(event, model=request.model),)
+
     def _finished(self, event: Finished) -> Iterable[Event]:
-        trailing = self._layout.trailing()
-        if trailing is None:
-            return (event,)
-        self._ctx.note("reasoning-carried", "", "the layout of the message is sealed")
-        return (PartStarted(self._next, trailing), PartEnded(self._next), event)
+        events: list[Event] = []
+        for choice, layout in sorted(self._layouts.items()):
+            trailing = layout.trailing()
+            if trailing is not None:
+                self._ctx.note("reasoning-carried", "", "the layout of the message is sealed")
+                events += (PartStarted(self._next, trailing, choice), PartEnded(self._next))
+                self._next += 1
+        return (*events, event)
 
     def _opaque(self, event: OpaqueEvent) -> Iterable[Event]:
         self._ctx.note(

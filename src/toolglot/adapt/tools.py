@@ -32,6 +32,9 @@ def adapt_tools(request: Request, ctx: Context) -> Request:
         for index, tool in enumerate(request.tools)
         if (adapted := _adapt_tool(tool, f"{ctx.setting('tools')}[{index}]", source, target, ctx))
     )
+    silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in request.tools)
+    if silent and target.strict_default is not None:
+        ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
     return replace(request, tools=tools)
 
 
@@ -64,7 +67,6 @@ def _adapt_function(
     if tool.strict is None:
         if target.strict_default is not None:
             changes["strict"] = False
-            ctx.note("strict-added", path)
     elif target.strict_default is None:
         changes["strict"] = None
         ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools")

@@ -1,5 +1,7 @@
 """Turns: consecutive messages of one role, joined where the target has one message for them."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from toolglot.adapt.surfaces import surfaces
@@ -11,13 +13,17 @@ def merge_turns(request: Request, ctx: Context) -> Request:
     """Join what the target wants in one message, in the order that it wants there."""
     _, target = surfaces(ctx)
     messages = request.messages
+    if not all(message.parts for message in messages):
+        # What a message held stands elsewhere or is named by a note; most refuse an empty one.
+        messages = tuple(message for message in messages if message.parts)
     roles = (
         ("user", "assistant") if target.merges_turns else () if target.ordered else ("assistant",)
     )
     if roles:
+        before = len(messages)
         messages = _merged(messages, roles)
-        if len(messages) < len(request.messages):
-            count = len(request.messages) - len(messages)
+        if len(messages) < before:
+            count = before - len(messages)
             ctx.note("turns-merged", target.messages, f"{count} messages joined the one before")
     if not target.ordered:
         messages = tuple(
@@ -51,7 +57,19 @@ def _results_first(message: Message) -> Message:
     return replace(message, parts=results + others)
 
 
-_ORDER: tuple[type[Part], ...] = (Reasoning, Text, Refusal, ToolCall)
+_RANK: Final[dict[type[Part], int]] = {Reasoning: 0, Text: 1, Refusal: 2, ToolCall: 3}
+"""The order of parts in a message that keeps the kinds apart."""
+
+
+def is_flat(parts: tuple[Part, ...]) -> bool:
+    """Whether the parts are in that order, with one text at most."""
+    last = -1
+    for part in parts:
+        rank = _RANK.get(type(part), len(_RANK))
+        if rank < last or rank == last == 1:
+            return False
+        last = rank
+    return True
 
 
 def flatten(message: Message, index: int, ctx: Context) -> Message:
@@ -62,10 +80,10 @@ def flatten(message: Message, index: int, ctx: Context) -> Message:
 
 def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, ...]:
     """The parts by kind, texts joined into one."""
-    texts = [part for part in parts if type(part) is Text]
-    ranks = [_ORDER.index(type(part)) if type(part) in _ORDER else len(_ORDER) for part in parts]
-    if len(texts) < 2 and ranks == sorted(ranks):  # noqa: PLR2004 - two or more are joined
+    if is_flat(parts):
         return parts
+    texts = [part for part in parts if type(part) is Text]
+    ranks = [_RANK.get(type(part), len(_RANK)) for part in parts]
     if ranks != sorted(ranks):
         ctx.note("part-moved", path, "text comes before calls here, whatever the order was")
     if len(texts) > 1:

@@ -35,6 +35,8 @@ _NEGATED: Final = re.compile(
 _CHILDREN: Final = frozenset({"items", "additionalProperties", "then", "else", "contains"})
 _LISTS: Final = frozenset({"items", "anyOf", "oneOf", "allOf", "prefixItems"})
 _TABLES: Final = frozenset({"properties", "$defs", "definitions", "patternProperties"})
+_INNER: Final = _CHILDREN | _LISTS | _TABLES
+"""Keys that hold schemas; most parameters have none of them and need no look inside."""
 
 
 def filter_required(
@@ -47,16 +49,33 @@ def filter_required(
     """
     if type(schema) is not dict:
         return schema, ()
-    marked = _pattern(markers)
+    marked = _Marked(markers)
     removed: list[str] = []
     # Every schema comes after the one that holds it; the walk is a loop, since schemas can be deep.
     nodes = [_Node(schema, None, "")]
     for node in nodes:
-        nodes.extend(node.children())
+        if not _is_flat(node.old):
+            nodes.extend(node.children())
         node.filter(marked, removed, booleans=booleans)
-    for node in reversed(nodes):
+    for node in reversed(nodes) if removed else ():
         node.hand_up()
     return nodes[0].new, tuple(removed)
+
+
+def _is_flat(schema: Json) -> bool:
+    """Whether it holds no schemas but plain parameters, as most tools do."""
+    for key in _INNER.intersection(schema):
+        held = schema[key]
+        if key == "properties" and type(held) is dict:
+            if not all(map(_is_leaf, held.values())):
+                return False
+        elif type(held) is dict or type(held) is list:
+            return False
+    return True
+
+
+def _is_leaf(schema: Any) -> bool:
+    return type(schema) is not dict or _INNER.isdisjoint(schema)
 
 
 class _Node:
@@ -79,7 +98,7 @@ class _Node:
             if type(child) is dict:
                 if key in _TABLES:
                     for name, each in child.items():
-                        if type(each) is dict:
+                        if not _is_leaf(each):
                             yield _Node(each, self, key, name)
                 elif key in _CHILDREN:
                     yield _Node(child, self, key)
@@ -88,20 +107,20 @@ class _Node:
                     if type(each) is dict:
                         yield _Node(each, self, key, index)
 
-    def filter(self, marked: re.Pattern[str] | None, removed: list[str], *, booleans: bool) -> None:
+    def filter(self, marked: "_Marked", removed: list[str], *, booleans: bool) -> None:
         """Take what is optional out of `required`, and the key with the last of it."""
         required, properties = self.old.get("required"), self.old.get("properties")
         if type(required) is not list or type(properties) is not dict:
             return
-        gone = {
-            name
-            for name in required
-            if type(name) is str and _is_optional(properties.get(name), marked, booleans=booleans)
-        }
-        if not gone:
+        kept: list[Any] = []
+        for name in required:
+            known = properties.get(name) if type(name) is str else None
+            if known is not None and _is_optional(known, marked, booleans=booleans):
+                removed.append(name)
+            else:
+                kept.append(name)
+        if len(kept) == len(required):
             return
-        kept = [name for name in required if type(name) is not str or name not in gone]
-        removed.extend(name for name in required if type(name) is str and name in gone)
         self.new = self.old.copy()
         if kept:
             self.new["required"] = kept
@@ -123,7 +142,7 @@ class _Node:
         holder.new[self.key][self.step] = self.new
 
 
-def _is_optional(schema: Any, marked: re.Pattern[str] | None, *, booleans: bool) -> bool:
+def _is_optional(schema: Any, marked: "_Marked", *, booleans: bool) -> bool:
     if type(schema) is not dict:
         return False
     if "default" in schema or schema.get("nullable") is True:
@@ -131,16 +150,29 @@ def _is_optional(schema: Any, marked: re.Pattern[str] | None, *, booleans: bool)
     if booleans and schema.get("type") == "boolean":
         return True
     words = schema.get("description")
-    return (
-        marked is not None
-        and type(words) is str
-        and marked.search(words) is not None
-        and _NEGATED.search(words) is None
-    )
+    return type(words) is str and marked.are_in(words) and _NEGATED.search(words) is None
+
+
+class _Marked:
+    """The markers, looked for as words of their own, however their words are spaced."""
+
+    __slots__ = ("_starts", "_words")
+
+    def __init__(self, markers: tuple[str, ...]) -> None:
+        self._starts, self._words = _patterns(markers)
+
+    def are_in(self, text: str) -> bool:
+        """Whether one of them is there: a quick look for their longest words, then a careful one."""
+        lower = text.lower()
+        for start in self._starts:
+            if start in lower:
+                return self._words.search(text) is not None
+        return False
 
 
 @lru_cache(maxsize=64)
-def _pattern(markers: tuple[str, ...]) -> re.Pattern[str] | None:
-    """What finds the markers as words of their own, however their words are spaced."""
-    words = "|".join(r"\s+".join(map(re.escape, marker.split())) for marker in markers if marker)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
+def _patterns(markers: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    known = [marker.lower().split() for marker in markers if marker.strip()]
+    words = "|".join(r"\s+".join(map(re.escape, each)) for each in known)
+    longest = tuple(dict.fromkeys(max(each, key=len) for each in known))
+    return longest, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)

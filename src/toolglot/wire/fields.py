@@ -5,7 +5,7 @@ A `Fields` takes the members of one object away one by one. Whatever is left at 
 field by forgetting it. A member that is `null` counts as absent and stays among the rest.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
@@ -211,10 +211,12 @@ class Fields:
             del self._left[key]
         return Fields(value, self.home, self, key)
 
-    def each(self, key: str) -> Iterator["Fields"]:
+    def each(self, key: str) -> Sequence["Fields"]:
         """The objects of an array, if there is one, to be read in turn."""
-        for index, value in enumerate(self.maybe_list(key) or ()):
-            yield Fields(value, self.home, self, (key, index))
+        values = self.maybe_list(key)
+        if not values:
+            return ()
+        return [Fields(value, self.home, self, (key, i)) for i, value in enumerate(values)]
 
     def element(self, value: Any, key: str, index: int) -> "Fields":
         """One object of an array that was taken as a list."""

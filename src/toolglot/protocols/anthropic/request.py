@@ -40,6 +40,8 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
     fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
     model = fields.text("model")
+    if fields.peek("messages") is None:
+        fields.fail("messages", "expected array, but it is missing")
     messages = tuple(map(_decode_message, fields.each("messages")))
     system = _decode_system(fields)
     tools = tuple(map(_decode_tool, fields.each("tools")))

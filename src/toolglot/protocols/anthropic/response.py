@@ -119,7 +119,8 @@ def decode_error(fields: Fields, wire: WireResponse) -> ApiError:
         error = fields.fields("error")
         word, message = _said(error, "type"), _said(error, "message")
         fields.absorb(error)
-    message = message or _said(fields, "message") or _said(fields, "error") or ""
+    message = message or _said(fields, "message") or _said(fields, "error")
+    message = message or _said(fields, "detail") or ""
     kind, usual = ERROR.get(word or "", (None, None))
     status = wire.status if not wire.ok else usual
     return ApiError(

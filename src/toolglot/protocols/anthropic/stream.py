@@ -184,8 +184,10 @@ class StreamDecoder:
         yield from rest[:-1]
 
     def _filled(self, block: Json) -> Json:
-        """A block that starts, with what it may have left out."""
+        """A block that starts, with what it may have left out, without what is empty."""
         filled = _EMPTY.get(str(block.get("type")), {}) | block
+        if filled.get("citations") == []:
+            del filled["citations"]
         if filled.get("type") == "tool_use" and not filled.get("id"):
             filled["id"] = self._ctx.new_id("toolu_")
         return filled

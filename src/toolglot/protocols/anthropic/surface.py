@@ -49,6 +49,7 @@ SURFACE: Final = Surface(
     hoists_system=True,
     merges_turns=True,
     one_open_part=True,
+    call_prefix="toolu_",
     arguments="object",
     media={
         "system": frozenset({"text"}),

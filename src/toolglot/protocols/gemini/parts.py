@@ -170,7 +170,7 @@ def _decode_result(fields: Fields, ids: CallIds) -> ToolResult:
 
 def _encode_result(part: ToolResult, ctx: Context) -> Json:
     result: Json = {} if part.id_made else {"id": part.id}
-    result["name"] = part.name or "unknown"
+    result["name"] = "unknown" if part.name is None else part.name
     texts = [inner.text for inner in part.parts if isinstance(inner, Text)]
     if texts or "response" not in left_out(part):
         if len(texts) > 1:

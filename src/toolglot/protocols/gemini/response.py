@@ -69,7 +69,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if candidates:
         body["candidates"] = candidates
     if response.usage is not None:
-        body["usageMetadata"] = encode_usage(response.usage)
+        body["usageMetadata"] = encode_usage(response.usage, ctx)
     body |= encode_head(response)
     return WireResponse(body=merge(body, response.extras, NAME))
 
@@ -210,7 +210,7 @@ def _unified(raw: Json) -> Json:
     return counts
 
 
-def encode_usage(usage: Usage) -> Json:
+def encode_usage(usage: Usage, ctx: Context) -> Json:
     """Token counts: as they came, if they came from here, else those that are known."""
     raw = form_of(usage)
     unified = _unified(raw)
@@ -221,6 +221,8 @@ def encode_usage(usage: Usage) -> Json:
         wire["promptTokenCount"] = usage.prompt
     if usage.cache_read is not None:
         wire["cachedContentTokenCount"] = usage.cache_read
+    if usage.cache_write:
+        ctx.note("usage-dropped", "usage", "what was written to the cache is part of the prompt")
     if usage.output is not None:
         wire["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
     if usage.reasoning is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from toolglot.context import Context
-from toolglot.ir import NO_EXTRAS, Extras, Json, Opaque, Part
+from toolglot.ir import Extras, Json, Part, Reasoning, Text, ToolCall
 from toolglot.protocols.gemini.surface import FORM, NAME
 from toolglot.wire.fields import Fields
 
@@ -78,13 +78,14 @@ def take_signature(fields: Fields) -> str | None:
 
 def armour(wire: Json | None, part: Part) -> Json | None:
     """A part whose signature clients can read as base64, whoever issued it."""
-    if wire is None or isinstance(part, Opaque):
+    if wire is None or not isinstance(part, (Text, Reasoning, ToolCall)):
         return wire
-    signature = wire.get("thoughtSignature")
+    signature = part.signature
     if signature is not None and not is_base64(signature):
-        own = part.extras.get(NAME, NO_EXTRAS)
+        own = part.extras.get(NAME, {})
         if own.get("thoughtSignature") != signature:
-            wire["thoughtSignature"] = b64encode(_MARK + signature.encode()).decode()
+            marked = _MARK + signature.encode("utf-8", "surrogatepass")
+            wire["thoughtSignature"] = b64encode(marked).decode()
     return wire
 
 
@@ -106,7 +107,7 @@ def _unmark(raw: str) -> str:
     try:
         padded = raw.rstrip("=") + "=" * (-len(raw.rstrip("=")) % 4)
         data = urlsafe_b64decode(padded.replace("+", "-").replace("/", "_"))
-        return data.removeprefix(_MARK).decode()
+        return data.removeprefix(_MARK).decode("utf-8", "surrogatepass")
     except ValueError:
         return raw
 

@@ -336,6 +336,7 @@ class StreamEncoder:
         self._ctx = ctx
         self._parts: dict[int, tuple[Part, int, bytes | None]] = {}
         self._held: dict[int, list[str]] = {}
+        self._signatures: dict[int, list[str]] = {}
         self._pieces: dict[int, int] = {}
         self._head: Json = {}
         self._tail = b"}]}\r\n\r\n"
@@ -370,7 +371,10 @@ class StreamEncoder:
     def _part_delta(self, event: PartDelta) -> bytes:
         middle = self._parts[event.index][2]
         field = event.field
-        if field == "signature" or (middle is None and field == "text"):
+        if field == "signature":
+            self._signatures.setdefault(event.index, []).append(event.text)
+            return b""
+        if middle is None and field == "text":
             self._held.setdefault(event.index, []).append(event.text)
             return b""
         if middle is None or field == "citation":
@@ -386,13 +390,19 @@ class StreamEncoder:
     def _part_ended(self, event: PartEnded) -> bytes:
         part, choice, _ = self._parts.pop(event.index)
         held = "".join(self._held.pop(event.index, ()))
+        signed = "".join(self._signatures.pop(event.index, ()))
         if isinstance(part, ToolCall):
             if event.incomplete:
                 self._ctx.note("part-dropped", "tool_call", f"the call of {part.name} was cut off")
                 return b""
-            return self._whole(replace(part, arguments=part.arguments + held), choice)
+            whole = replace(
+                part,
+                arguments=part.arguments + held,
+                signature=(part.signature or "") + signed or None,
+            )
+            return self._whole(whole, choice)
         if isinstance(part, (Text, Reasoning)):
-            signature = (part.signature or "") + held
+            signature = (part.signature or "") + signed
             if signature:
                 return self._whole(replace(part, text="", signature=signature), choice)
         return b""
@@ -420,7 +430,9 @@ class StreamEncoder:
             }
             for index, stop in enumerate(event.stops)
         ]
-        members: Json = {} if self._usage is None else {"usageMetadata": encode_usage(self._usage)}
+        members: Json = (
+            {} if self._usage is None else {"usageMetadata": encode_usage(self._usage, self._ctx)}
+        )
         return self._candidates(last, merge(members, event.extras, NAME))
 
     def _failed(self, event: Failed) -> bytes:

@@ -9,8 +9,8 @@ Quirks worth knowing:
 - Sampling settings stand under `options`. A negative `num_predict` is "no limit" and stays there.
 - Content is one string; images, thinking and calls stand beside it, so their order is not kept.
 - Calls have no ids, and results name the tool: order and name pair them. Newer servers write `id`
-  and `tool_call_id`, which are then kept. A call without an id is named by its place in the
-  conversation.
+  and `tool_call_id`, which are then kept; clients are told the ids of any provider, servers only
+  their own. A call without an id is named by its place in the conversation.
 - Arguments are JSON objects. Images are bare base64, of a type that their first bytes tell.
 - Reasoning is readable and unsigned. State of other providers travels in `reasoning_details`.
 - A response has no id, and `done_reason` is `stop` for calls, too.

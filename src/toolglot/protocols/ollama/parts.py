@@ -54,8 +54,10 @@ def decode_parts(fields: Fields, new_id: Callable[[], str]) -> tuple[tuple[Part,
     return tuple(parts), NAME if content is None else ""
 
 
-def encode_parts(parts: tuple[Part, ...], spelling: str, ctx: Context, where: str) -> Json:
-    """The reverse, without the role."""
+def encode_parts(
+    parts: tuple[Part, ...], spelling: str, ctx: Context, where: str, *, answer: bool = False
+) -> Json:
+    """The reverse, without the role; an answer tells the ids of its calls."""
     wire: Json = {}
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
     if texts or spelling != NAME:
@@ -68,7 +70,7 @@ def encode_parts(parts: tuple[Part, ...], spelling: str, ctx: Context, where: st
     if thoughts:
         wire["thinking"] = _join(thoughts, "\n\n", ctx, where)
     _encode_images(wire, parts, ctx)
-    calls = [encode_call(part, ctx) for part in parts if isinstance(part, ToolCall)]
+    calls = [encode_call(part, ctx, answer=answer) for part in parts if isinstance(part, ToolCall)]
     if calls:
         wire["tool_calls"] = calls
     _encode_details(wire, parts)
@@ -177,9 +179,10 @@ def decode_call(fields: Fields, new_id: Callable[[], str]) -> ToolCall:
     )
 
 
-def encode_call(part: ToolCall, ctx: Context) -> Json:
-    """One call; an id only if it came from here."""
-    wire: Json = {} if part.id_made or ctx.foreign(NAME) else {"id": part.id}
+def encode_call(part: ToolCall, ctx: Context, *, answer: bool = False) -> Json:
+    """One call. Its id is told to clients; servers get only ids that came from here."""
+    told = not part.id_made and (answer or not ctx.foreign(NAME))
+    wire: Json = {"id": part.id} if told else {}
     wire["function"] = {"name": part.name, "arguments": arguments_object(part, ctx)}
     return merge(wire, part.extras, NAME)
 

@@ -62,7 +62,8 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     body: Json = {"model": response.model}
     if response.created is not None or ctx.foreign(NAME):
         body["created_at"] = encode_created(response.created, ctx)
-    message = {"role": "assistant", **encode_parts(choice.parts, choice.spelling, ctx, "message")}
+    parts = encode_parts(choice.parts, choice.spelling, ctx, "message", answer=True)
+    message = {"role": "assistant", **parts}
     body["message"] = merge(message, choice.extras, NAME)
     body["done"] = True
     body |= encode_stop(choice.stop, ctx)

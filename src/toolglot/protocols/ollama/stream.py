@@ -287,7 +287,7 @@ class StreamEncoder:
         if isinstance(part, ToolCall):
             if not event.incomplete:
                 return self._line(
-                    tool_calls=[encode_call(replace(part, arguments=held), self._ctx)]
+                    tool_calls=[encode_call(replace(part, arguments=held), self._ctx, answer=True)]
                 )
             self._ctx.note("part-dropped", part.id, "the call is incomplete")
         elif isinstance(part, Reasoning) and held and not event.incomplete:

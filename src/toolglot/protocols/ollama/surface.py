@@ -54,6 +54,7 @@ _MEDIA: Final = frozenset({"text", "image.inline"})
 
 SURFACE: Final = Surface(
     name=NAME,
+    media_fields=frozenset(),
     path="/api/chat",
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -67,6 +68,7 @@ SURFACE: Final = Surface(
     messages="messages",
     ordered=False,
     calls_by="name",
+    stream_default=True,
     results_in_order=True,
     arguments="object",
     media={

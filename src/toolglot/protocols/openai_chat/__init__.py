@@ -1,9 +1,9 @@
 """OpenAI Chat Completions: `POST /v1/chat/completions`, and every server compatible with it.
 
-Reference: https://developers.openai.com/api/docs/api-reference/chat and the types of the `openai`
-package 3.49.0; for what others added, https://openrouter.ai/docs/use-cases/reasoning-tokens,
-https://api-docs.deepseek.com/api/create-chat-completion and the servers of vLLM 0.32, llama.cpp and
-llama-cpp-python themselves. All read on 2026-11-15.
+Reference: the types of the `openai` package 3.49.0 and what they say of the API; for what others
+added, https://api-docs.deepseek.com/guides/thinking_mode and
+https://openrouter.ai/docs/client-sdks/python/components/reasoningdetail (both in excerpts), and
+answers recorded from vLLM 0.32, llama.cpp and llama-cpp-python. Read on 2026-11-15.
 
 Quirks worth knowing:
 

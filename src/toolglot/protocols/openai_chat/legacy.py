@@ -1,7 +1,7 @@
 """The form that requests had before tools: `functions`, `function_call` and the role `function`.
 
 It is read like any other request, and written only when asked for, for servers that know no more.
-Reference: https://developers.openai.com/api/docs/api-reference/chat/create (read 2026-11-15).
+Reference: the deprecated members in the `openai` package 3.49.0 (read 2026-11-15).
 """
 
 from collections.abc import Iterator

@@ -29,6 +29,7 @@ REASONING: Final = ("reasoning_content", "reasoning")
 """Where servers put the words of reasoning; the first is written where nothing else is known."""
 
 _SEALED: Final = {"type": "reasoning.encrypted", "format": "toolglot-v1"}
+_PIECES: Final = frozenset({"text", "summary", "data"})
 
 
 class Calls:
@@ -302,6 +303,48 @@ def detail_words(entry: Any) -> str:
             if type(entry.get(key)) is str:
                 return str(entry[key])
     return ""
+
+
+class Details:
+    """The `reasoning_details` of a stream; pieces of an entry are joined once, at the end."""
+
+    __slots__ = ("_entries", "_known")
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []
+        self._known: dict[tuple[int, str], Json] = {}
+
+    def add(self, entry: Any) -> None:
+        """One entry, or one more piece of an entry with the same index and type."""
+        if not isinstance(entry, dict):
+            self._entries.append(entry)
+            return
+        index, kind = entry.get("index"), entry.get("type")
+        numbered = type(index) is int and type(kind) is str
+        known = self._known.get((index, kind)) if numbered else None  # type: ignore[arg-type]
+        if known is None:
+            known = {}
+            self._entries.append(known)
+            if numbered:
+                self._known[index, kind] = known  # type: ignore[index]
+        for key, value in entry.items():
+            if key in _PIECES and type(value) is str:
+                known.setdefault(key, []).append(value)
+            elif value is not None or key not in known:
+                known[key] = value
+
+    def take(self) -> list[Any]:
+        """All entries, whole; none are left."""
+        entries, self._entries = self._entries, []
+        self._known = {}
+        return [_joined(entry) if isinstance(entry, dict) else entry for entry in entries]
+
+
+def _joined(entry: Json) -> Json:
+    return {
+        key: "".join(value) if key in _PIECES and type(value) is list else value
+        for key, value in entry.items()
+    }
 
 
 # --- calls ----------------------------------------------------------------------------------------

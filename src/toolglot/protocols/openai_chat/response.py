@@ -88,9 +88,10 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
     word = fields.maybe_text("finish_reason")
     if message is not None:
         message.constant("role", "assistant")
-        if word == "function_call" and not message.peek("tool_calls"):
-            word = "tool_calls"
+        legacy = "function_call" in message
         parts, spelling, hints = decode_assistant(message, calls)
+        if word == "function_call" and legacy and "function_call" not in message:
+            word = "tool_calls"
         fields.absorb(message)
     stop = decode_stop(word, called=any(isinstance(part, ToolCall) for part in parts))
     logprobs, extras = fields.take("logprobs"), fields.rest()

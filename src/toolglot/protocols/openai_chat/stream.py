@@ -1,6 +1,6 @@
 """Streams of OpenAI Chat Completions, both ways.
 
-Reference: https://developers.openai.com/api/docs/api-reference/chat-streaming (read 2026-11-15).
+Reference: `ChatCompletionChunk` of the `openai` package 3.49.0 (read 2026-11-15).
 
     data: chunk …  data: chunk with finish_reason  data: chunk with usage, no choices  data: [DONE]
 
@@ -28,6 +28,7 @@ from toolglot.ir import (
 )
 from toolglot.protocols.openai_chat.message import (
     REASONING,
+    Details,
     decode_citation,
     detail_words,
     is_sealed,
@@ -73,7 +74,7 @@ class _Call:
 
 
 class _Choice:
-    """What is known of one choice. The keys name its open parts."""
+    """What is known of one choice."""
 
     __slots__ = ("called", "calls", "details", "index", "slots", "stop", "worded")
 
@@ -81,7 +82,7 @@ class _Choice:
         self.index = index
         self.calls: list[_Call] = []
         self.slots: dict[int, _Call] = {}
-        self.details: list[Any] = []
+        self.details = Details()
         self.stop: StopReason | None = None
         self.called = self.worded = False
 
@@ -140,6 +141,12 @@ class StreamDecoder:
 
     def _chunk(self, value: Json) -> Iterator[Event]:
         choices, usage = value.get("choices"), value.get("usage")
+        if not usage and (text := _only_text(choices)):
+            # By far the most chunks are more of an open text.
+            index = self._parts.index((0, "content"))
+            if index is not None:
+                yield PartDelta(index, text)
+                return
         if not self._begun and (choices or usage):
             # Some servers send a chunk about the prompt first, without id or model.
             yield self._begin(value)
@@ -228,7 +235,7 @@ class StreamDecoder:
                 continue
             if not choice.worded or (choice.index, "") in self._parts:
                 yield from self._reason(choice, detail_words(entry), "")
-            _add_detail(choice.details, entry)
+            choice.details.add(entry)
 
     def _whole(self, choice: _Choice, part: Reasoning) -> Iterator[Event]:
         yield self._parts.start((choice.index, "whole"), part, choice.index)
@@ -272,8 +279,8 @@ class StreamDecoder:
         for member in ("reasoning_content", "reasoning", "", "content", "refusal"):
             if (choice.index, member) in self._parts:
                 yield self._parts.end((choice.index, member))
-        if choice.details:
-            details, choice.details = choice.details, []
+        details = choice.details.take()
+        if details:
             extras = spelled(NO_EXTRAS, {"field": "", "details": details})
             yield from self._whole(choice, Reasoning(redacted=True, extras=extras))
 
@@ -407,25 +414,16 @@ def _slot(choice: _Choice, entry: Json, position: int) -> _Call:
     return choice.slots[index]
 
 
-def _add_detail(details: list[Any], entry: Any) -> None:
-    """Join a piece of `reasoning_details` to the entry that it continues."""
-    if isinstance(entry, dict):
-        for known in details:
-            if isinstance(known, dict) and _continues(known, entry):
-                for key, value in entry.items():
-                    if key in ("text", "summary", "data") and type(value) is str:
-                        known[key] = (known.get(key) or "") + value
-                    elif value is not None:
-                        known[key] = value
-                return
-        entry = dict(entry)
-    details.append(entry)
-
-
-def _continues(known: Json, entry: Json) -> bool:
-    if "index" not in entry or known.get("index") != entry["index"]:
-        return False
-    return known.get("type") == entry.get("type")
+def _only_text(choices: Any) -> str:
+    """The content of a chunk that holds nothing else, for the one choice that most streams have."""
+    if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
+        return ""
+    delta = choice.get("delta")
+    if choice.get("finish_reason") or choice.get("index") or choice.get("logprobs"):
+        return ""
+    if type(delta) is not dict or len(delta) != 1 or "usage" in choice:
+        return ""
+    return _text(delta.get("content"))
 
 
 def _is_whole(choice: _Choice) -> bool:

@@ -18,7 +18,7 @@ from toolglot.events import (
     UsageSeen,
     merge_usage,
 )
-from toolglot.ir import Json, Part, Reasoning, Refusal, Text, ToolCall, Usage
+from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall, Usage
 from toolglot.protocols.openai_chat.message import (
     REASONING,
     encode_call,
@@ -164,7 +164,7 @@ class StreamEncoder:
                 opened.signature.append(event.text)
                 return b""
             return self._words(opened, field, event.piece, event.text)
-        return self._citation(opened, event) if event.citation is not None else b""
+        return self._citation(opened, event.citation) if event.citation is not None else b""
 
     def _words(self, opened: _Open, field: str, piece: int, text: str) -> bytes:
         """More of the words of reasoning: its text or its summary, whichever comes first."""
@@ -175,12 +175,10 @@ class StreamEncoder:
         opened.at, opened.choice.reasoned = piece, True
         return opened.write("\n\n" + text if new else text)
 
-    def _citation(self, opened: _Open, event: PartDelta) -> bytes:
+    def _citation(self, opened: _Open, citation: Citation) -> bytes:
         choice = opened.choice
-        if event.citation is None:
-            return b""
         length = choice.length - opened.at
-        wire = encode_citation(event.citation, opened.at, length, self._ctx)
+        wire = encode_citation(citation, opened.at, length, self._ctx)
         return choice.write({"annotations": [wire]}) if wire is not None else b""
 
     def _part_ended(self, event: PartEnded) -> bytes:

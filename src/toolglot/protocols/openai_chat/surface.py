@@ -36,6 +36,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
 
 SURFACE: Final = Surface(
     name=NAME,
+    media_fields=frozenset({"name", "detail"}),
     path="/v1/chat/completions",
     settings={
         **{field: key for field, key, _ in SETTINGS},

@@ -1,8 +1,8 @@
 """OpenAI Responses: `POST /v1/responses`, and Open Responses, which other servers speak.
 
-Reference: https://developers.openai.com/api/reference/resources/responses and the types of the
-`openai` package 3.49.0; https://www.openresponses.org and the types of the `openresponses_types`
-package 2.4.0; all read on 2026-11-15.
+Reference: https://developers.openai.com/api/reference/resources/responses and
+https://www.openresponses.org. What is written here follows the types of the packages `openai`
+3.49.0 and `openresponses_types` 2.4.0, read on 2026-11-15, and what servers were seen to send.
 
 Quirks worth knowing:
 

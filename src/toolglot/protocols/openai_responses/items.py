@@ -196,7 +196,9 @@ def message_item(id_: str, content: list[Json], status: str) -> Json:
 
 
 def with_id(wire: Json, part: Part, status: str, ctx: Context) -> Json:
-    """An item with the id and status that every item of an output has."""
+    """An item with the id and status that every item of an output has, a call with both its ids."""
+    if isinstance(part, ToolCall):
+        wire.setdefault("call_id", part.id)
     if isinstance(part, Opaque) or NAME in cast("Any", part).extras:
         return wire
     kind = wire["type"]
@@ -312,7 +314,7 @@ def _encode_output_content(part: ToolResult, ctx: Context) -> str | list[Json]:
         return ""
     if part.spelling != NAME and is_bare(part.parts):
         return part.parts[0].text  # type: ignore[union-attr] # is_bare says it is a Text
-    return encode_content(part.parts, INPUT, ctx)
+    return encode_content(part.parts, INPUT, ctx) or ""
 
 
 # --- reasoning -----------------------------------------------------------------------------------

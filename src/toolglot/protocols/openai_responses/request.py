@@ -156,6 +156,7 @@ def _with_additional(
     changed = list(messages)
     for index, value in _additional(messages):
         changed[index] = replace(messages[index], parts=())
+        fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")
         item = fields.element(value, "input", index)
         for tool in map(decode_tool, item.each("tools")):
             if _name(tool) not in found:

@@ -257,7 +257,7 @@ def decode_usage(fields: Fields | None) -> Usage | None:
 def _decode_input_details(
     fields: Fields, total: int | None
 ) -> tuple[int | None, int | None, int | None]:
-    details = fields.maybe_fields("input_tokens_details")
+    details = None if total is None else fields.maybe_fields("input_tokens_details")
     if details is None or total is None:
         return total, None, None
     read, write = details.peek("cached_tokens"), details.peek("cache_write_tokens")

@@ -1,7 +1,7 @@
 """Streams of OpenAI Responses, both ways.
 
-Reference: https://developers.openai.com/api/reference/resources/responses/streaming-events and
-https://www.openresponses.org/specification (both read 2026-11-15).
+Reference: https://developers.openai.com/api/reference/resources/responses/streaming-events, as the
+types of the packages `openai` 3.49.0 and `openresponses_types` 2.4.0 have it (read 2026-11-15).
 
     response.created, response.in_progress,
     { response.output_item.added, { what the item holds }, response.output_item.done },

@@ -39,6 +39,7 @@ _MEDIA: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
+    media_fields=frozenset({"name", "detail"}),
     path="/v1/responses",
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -167,10 +168,9 @@ ERROR_TYPE: Final[dict[str, ErrorKind]] = {
     "insufficient_quota": "quota",
     "usage_limit_reached": "quota",
     "exceed_context_size_error": "context_length",
-    "server_error": "server",
     "service_unavailable_error": "overloaded",
 }
-"""Types that say more than the status; `invalid_request_error` stands for several."""
+"""Types that say more than the status; `invalid_request_error` and `server_error` do not."""
 
 ERROR_FROM: Final[dict[ErrorKind, tuple[str, str | None, int]]] = {
     "invalid_request": ("invalid_request_error", None, 400),

@@ -19,6 +19,8 @@ from toolglot.protocols.openai_responses.surface import NAME
 from toolglot.wire.fields import Fields, merge
 
 _MODES: Final = frozenset({"auto", "required", "none"})
+_FREE: Final = {"type": "text"}
+"""The format of a custom tool that says no more than its absence."""
 
 # --- tools ---------------------------------------------------------------------------------------
 
@@ -83,11 +85,11 @@ def _decode_custom(fields: Fields) -> CustomTool:
     name, description = fields.text("name"), fields.maybe_text("description")
     syntax = definition = None
     given = fields.peek("format")
-    if (
-        isinstance(given, dict)
-        and given.get("type") == "grammar"
-        and given.get("definition") is not None
-    ):
+    if given == _FREE:
+        fields.take("format")
+        extras = {NAME: {**fields.rest().get(NAME, {}), "format": given}}
+        return CustomTool(name=name, description=description, extras=extras)
+    if isinstance(given, dict) and given.get("type") == "grammar" and "definition" in given:
         grammar = fields.fields("format")
         grammar.constant("type", "grammar")
         syntax, definition = grammar.maybe_text("syntax"), grammar.text("definition")
