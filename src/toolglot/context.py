@@ -14,6 +14,7 @@ from toolglot.errors import UntranslatableError
 from toolglot.ir import Request
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.surface import Surface
+from toolglot.undo import Undo
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -62,9 +63,10 @@ class Context:
         "request",
         "source",
         "target",
+        "undo",
     )
 
-    def __init__(  # noqa: PLR0913 - all by keyword, all optional
+    def __init__(
         self,
         options: Options | None = None,
         *,
@@ -73,11 +75,13 @@ class Context:
         request: Request | None = None,
         seed: bytes | Callable[[], bytes] = b"",
         now: int = 0,
+        undo: Undo | None = None,
     ) -> None:
         self.options = options or Options()
         self.source = source
         self.target = target
         self.request = request
+        self.undo = undo or Undo()
         self._seed = seed
         self._now = now
         self._counter = 0

@@ -144,6 +144,10 @@ class Grammar:
     def check(self, event: Event) -> None:
         """Raise `StreamError` if the event may not come now; then it leaves no trace."""
         kind = type(event)
+        if kind is PartDelta and event.index in self._open and self._last is not Failed:  # type: ignore[union-attr] - a PartDelta
+            # By far the most events; while a part is open, only a failure ends the stream.
+            self._last = kind
+            return
         if kind not in FOLLOWS[self._last]:
             before = self._last.__name__ if self._last else "the beginning"
             raise StreamError(f"{kind.__name__} may not follow {before}")

@@ -15,7 +15,7 @@ from toolglot.events import Event, Failed, Grammar, PartEnded
 from toolglot.ir import ApiError, Request
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
-from toolglot.translate import Body, decode_request
+from toolglot.translate import Body, answer_context
 
 _BAD_GATEWAY: Final = 502
 
@@ -44,14 +44,7 @@ class StreamTranslator:
         **options: Any,
     ) -> None:
         decoder, encoder = get_protocol(source), get_protocol(target)
-        asked = (
-            decode_request(request, source=target)
-            if isinstance(request, (bytes, str, dict))
-            else request
-        )
-        self._ctx = context or Context(
-            Options(**options), source=decoder.SURFACE, target=encoder.SURFACE, request=asked
-        )
+        self._ctx = context or answer_context(source, target, None, request, Options(**options))
         self._same = source == target
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)

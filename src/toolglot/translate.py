@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from toolglot.adapt import adapt_request, adapt_response
+from toolglot.adapt import adapt_request, adapt_response, undo_of
 from toolglot.adapt.carrier import TAG, unseal
 from toolglot.context import Context, Options
 from toolglot.ir import ApiError, Request, Response
@@ -98,12 +98,7 @@ def translate_response(
     `request` is what the client had asked, in its own protocol; the answer then names the model that it
     asked for and repeats what its protocol repeats.
     """
-    asked = (
-        decode_request(request, source=target)
-        if isinstance(request, (bytes, str, dict))
-        else request
-    )
-    ctx = context or _context(Options(**options), source, target, body, asked)
+    ctx = context or answer_context(source, target, body, request, Options(**options))
     decoder, encoder = get_protocol(source), get_protocol(target)
     wire = WireResponse(body=read_body(body, ctx), status=status, headers=_lower(headers))
     response = decoder.decode_response(wire, ctx)
@@ -114,13 +109,32 @@ def translate_response(
     return encoder.encode_response(response, ctx), ctx.receipt()
 
 
-def _context(
-    options: Options, source: str, target: str, body: Body, request: Request | None = None
+def answer_context(
+    source: str, target: str, body: Body | None, request: Body | Request | None, options: Options
 ) -> Context:
+    """The context for an answer in the protocol `source` to a client that asked in `target`.
+
+    `body` is None for a stream: what ids depend on is then its first event.
+    """
+    ctx = _context(options, source, target, body)
+    if request is None:
+        return ctx
+    provider, client = get_protocol(source).SURFACE, get_protocol(target).SURFACE
+    if isinstance(request, Request):
+        asked = sent = request
+    else:
+        asked = decode_request(request, source=target)
+        sent = decode_request(request, source=target, context=Context(source=client, target=provider))
+    ctx.request = asked
+    if source != target:
+        ctx.undo = undo_of(sent, client, provider, options)
+    return ctx
+
+
+def _context(options: Options, source: str, target: str, body: Body | None) -> Context:
     surfaces = get_protocol(source).SURFACE, get_protocol(target).SURFACE
-    return Context(
-        options, source=surfaces[0], target=surfaces[1], request=request, seed=lambda: _digest(body)
-    )
+    seed = b"" if body is None else lambda: _digest(body)
+    return Context(options, source=surfaces[0], target=surfaces[1], seed=seed)
 
 
 def _digest(body: Body) -> bytes:

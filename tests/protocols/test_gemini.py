@@ -125,6 +125,8 @@ def bytes_of(events, ctx=None):
 
 def chunks_of(data):
     assert data.endswith(b"\r\n\r\n")
+    # The SDK ends lines wherever Python does, which is in more places than SSE.
+    assert all(line.startswith("data: {") for line in data.decode().splitlines() if line)
     pieces = data.split(b"\r\n\r\n")[:-1]
     assert all(piece.startswith(b"data: {") and b"\n" not in piece for piece in pieces)
     return [json.loads(piece[6:]) for piece in pieces]
@@ -369,7 +371,7 @@ def test_missing_model():
 
 
 def test_snake_case_is_read_everywhere_but_in_data():
-    """X-21: names that a user chose are no keys of ours, however they are spelled."""
+    """Names that a user chose are no keys of ours, however they are spelled."""
     data = {"snake_key": {"inline_data": 1}}
     body = {
         "system_instruction": {"parts": [{"text": "s"}]},
@@ -1472,7 +1474,7 @@ def test_text_is_one_chunk_a_delta():
         PartDelta(0, "c2Vh", "signature"),
         PartEnded(0),
         PartStarted(1, Text(text="")),
-        PartDelta(1, "Žiža\u2028 \n"),
+        PartDelta(1, "Žiža\u2028\x85\u2029\x0c \n"),
         PartDelta(1, "", "citation", citation=Citation(url="https://e.org")),
         PartEnded(1),
         PartStarted(2, ToolCall(id="c1", name="f", arguments="")),
@@ -1502,7 +1504,7 @@ def test_text_is_one_chunk_a_delta():
         {"text": "hm", "thought": True},
         {"text": "\n\nha", "thought": True},
         {"text": "", "thought": True, "thoughtSignature": wrapped},
-        {"text": "Žiža\u2028 \n"},
+        {"text": "Žiža\u2028\x85\u2029\x0c \n"},
         {"functionCall": {"id": "c2", "name": "g", "args": {"b": 2}}},
         {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}},
         {"text": "no"},
@@ -1660,6 +1662,58 @@ def test_an_abandoned_partial_call():
         PartEnded(1, incomplete=True),
         PartEnded(2),
     ]
+
+
+def test_signatures_without_an_open_part():
+    """case-33: state that arrives on an empty part is a part of its own."""
+    sign = base64.b64encode(b"s").decode().encode()
+    parts = (
+        b'{"thought":true,"text":"","thoughtSignature":"%s"}' % sign,
+        b'{"text":"","thoughtSignature":"%s"}' % sign,
+        b'{"text":"a","thought":true}',
+        b'{"text":"b","thoughtSignature":"%s"}' % sign,
+        b'{"text":"c"}',
+    )
+    data = b"".join(
+        b'data: {"candidates":[{"content":{"parts":[%s]}}]}\n\n' % part for part in parts
+    )
+    response = fold(
+        events_of(data + b'data: {"candidates":[{"finishReason":"STOP"}]}\n\ndata: [DONE]\n\n')
+    )
+    assert response.choices[0].parts == (
+        Reasoning(signature=sign.decode(), redacted=True),
+        Text(text="", signature=sign.decode()),
+        Reasoning(text="a"),
+        Text(text="b", signature=sign.decode()),
+        Text(text="c"),
+    )
+    events = [
+        Started(id="r", model="m"),
+        *(event for event in unfold(response) if not isinstance(event, Started)),
+    ]
+    assert bare(fold(events_of(bytes_of(events)))) == bare(fold(events))
+
+
+def test_parts_without_what_they_need_stay_whole():
+    body = {
+        "contents": [
+            {
+                "parts": [
+                    {"fileData": {"mimeType": "image/png"}},
+                    {
+                        "functionResponse": {
+                            "name": "f",
+                            "parts": [{"text": "t"}, {"fileData": {"fileUri": "gs://a/b"}}],
+                        }
+                    },
+                ]
+            }
+        ]
+    }
+    parts = decode(body).messages[0].parts
+    assert isinstance(parts[0], Opaque)
+    assert [type(part) for part in parts[1].parts] == [Opaque, Document]
+    assert encode(decode(body)) == body
 
 
 def test_metadata_of_candidates_comes_once():

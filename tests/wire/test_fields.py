@@ -257,7 +257,7 @@ def test_nothing_left_is_no_extras(ctx):
 
 def test_what_nobody_took_is_kept_and_noted(ctx):
     wire = fields({"messages": [{"k": "x", "new": {"y": 1}, "object": "z"}], "top": 0}, ctx)
-    message = next(wire.each("messages"))
+    (message,) = wire.each("messages")
     message.text("k")
     assert message.rest() == {"a": {"new": {"y": 1}, "object": "z"}}
     assert wire.rest() == {"a": {"top": 0}}

@@ -13,12 +13,15 @@ from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
 from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
 from toolglot.adapt.pairing import pair_results
+from toolglot.adapt.restore import restore
 from toolglot.adapt.settings import adapt_output, adapt_reasoning, drop_settings
 from toolglot.adapt.system import place_system
 from toolglot.adapt.tools import adapt_choice, adapt_tools
 from toolglot.adapt.turns import merge_turns
-from toolglot.context import Context
+from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
+from toolglot.surface import Surface
+from toolglot.undo import Undo
 
 RequestPass: TypeAlias = Callable[[Request, Context], Request]
 ResponsePass: TypeAlias = Callable[[Response, Context], Response]
@@ -39,7 +42,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
-RESPONSE_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
+RESPONSE_PASSES: Final[tuple[ResponsePass, ...]] = (restore, adapt_answer, seal)
 
 
 def adapt_request(request: Request, ctx: Context) -> Request:
@@ -54,3 +57,10 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     for adapt in RESPONSE_PASSES:
         response = adapt(response, ctx)
     return response
+
+
+def undo_of(request: Request, client: Surface, provider: Surface, options: Options) -> Undo:
+    """What adapting this request of a client does, to be undone in the provider's answer."""
+    ctx = Context(options, source=client, target=provider)
+    adapt_request(request, ctx)
+    return ctx.undo

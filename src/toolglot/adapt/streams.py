@@ -13,6 +13,7 @@ from toolglot.adapt.answers import adapt_part
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
+from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.events import (
@@ -41,7 +42,7 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     _, target = surfaces(ctx)
     buffered = ctx.options.stream_tools == "buffered"
-    passes: list[StreamPass] = []
+    passes: list[StreamPass] = [Restoring(ctx.undo)] if ctx.undo else []
     if target.one_open_part or target.call_signatures or buffered:
         passes.append(Serial())
     passes.append(Showing(ctx))

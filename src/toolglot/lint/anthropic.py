@@ -1,8 +1,8 @@
 """Streams of Anthropic Messages: what the strictest of its clients need.
 
-Reference: https://docs.anthropic.com/en/docs/build-with-claude/streaming and the types of the Python
-SDK 2.8 (read 2026-11-15). Types of events, blocks and deltas that are not known here are let be: the
-protocol says that new ones come.
+Reference: https://docs.anthropic.com/en/docs/build-with-claude/streaming and the types of the
+Python SDK 2.8 (read 2026-11-15). Types of events, blocks and deltas that are not known here are let
+be: the protocol says that new ones come.
 """
 
 from collections.abc import Iterator
@@ -88,7 +88,8 @@ class _Stream(State):
         self.over = kind in (_STOP, _ERROR)
         self.finished = kind == _STOP
         if kind == _MESSAGE_DELTA:
-            self.stop_reason = text_of(member(frame.value, "delta", "stop_reason")) or None
+            stop = text_of(member(frame.value, "delta", "stop_reason"))
+            self.stop_reason = stop or self.stop_reason
         elif kind in _BLOCK and type(index) is int:
             self._block(frame, index)
 

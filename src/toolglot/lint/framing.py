@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.lint.rules import BROKEN, COMMENT, DONE, Frame, text_of
+from toolglot.lint.rules import BROKEN, COMMENT, DONE, Frame, show, text_of
 from toolglot.wire import jsontext
 
 Kind = Callable[[Json], str]
@@ -78,6 +78,6 @@ def _of_value(
     count: int, value: Any, kind: Kind, name: str | None = None, *, ended: bool = True
 ) -> Frame:
     if not isinstance(value, dict):
-        why = f"it is {jsontext.text(value)[:40]}"
+        why = f"it is {show(value)}"
         return Frame(number=count, kind=BROKEN, name=name, ended=ended, why=why)
     return Frame(number=count, kind=kind(value), value=value, name=name, ended=ended)

@@ -1,7 +1,7 @@
 """Streams of Gemini: what the strictest of its clients need.
 
-Reference: https://ai.google.dev/api/generate-content (read 2026-11-15). Gemini CLI and the Python SDK
-give up on a comment line. Without `alt=sse` the stream is one JSON array, which is read too.
+Reference: https://ai.google.dev/api/generate-content (read 2026-11-15). Gemini CLI and the Python
+SDK give up on a comment line. Without `alt=sse` the stream is one JSON array, which is read too.
 """
 
 from collections.abc import Iterable, Iterator

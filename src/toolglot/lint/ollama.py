@@ -92,6 +92,8 @@ LINTER: Final = Linter(
         Rule("call-arguments", "the arguments of a call are an object", (_LINE,), _call_arguments),
         Rule("error-shape", "an error is a string", (_ERROR,), _error_shape),
         AFTER_END,
-        Rule("end-missing", "a line that is done, or an error, ends the stream", (END,), _end_missing),
+        Rule(
+            "end-missing", "a line that is done, or an error, ends the stream", (END,), _end_missing
+        ),
     ),
 )

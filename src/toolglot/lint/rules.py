@@ -1,11 +1,12 @@
 """What all stream linters share: frames, rules over frames, and running them.
 
-A linter is a state and a table of rules. A rule names the kinds of frame that it looks at and yields a
-sentence for everything wrong; it sees the state as it was before the frame. Adding a rule is one entry.
+A linter is a state and a table of rules. A rule names the kinds of frame that it looks at and yields
+a sentence for everything wrong; it sees the state as it was before the frame. A new rule is one
+entry.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeGuard, TypeVar
 
 from msgspec import Struct
 
@@ -115,13 +116,11 @@ class _Found(Generic[S]):
             ]
         for rule in rules:
             for finding in rule.check(state, frame):
-                number, words = (
-                    finding if isinstance(finding, tuple) else (frame.number, finding)
-                )
+                number, words = finding if isinstance(finding, tuple) else (frame.number, finding)
                 self.violations.append(Violation(number, rule.code, words))
 
 
-# --- reading values of any shape -------------------------------------------------------------------
+# --- reading values of any shape ------------------------------------------------------------------
 
 
 def member(value: Any, *keys: str) -> Any:
@@ -139,12 +138,12 @@ def members(value: Any, key: str) -> list[Json]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int]:
     """Whether a value can be an index or a number of tokens."""
     return type(value) is int and value >= 0
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: Any) -> TypeGuard[str]:
     """Whether a value is a string that says something."""
     return isinstance(value, str) and value != ""
 
@@ -185,7 +184,7 @@ def joined(words: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-# --- rules that several protocols have ---------------------------------------------------------------
+# --- rules that several protocols have ------------------------------------------------------------
 
 
 def broken(_state: State, frame: Frame) -> Iterator[Finding]:

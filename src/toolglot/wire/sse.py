@@ -29,6 +29,10 @@ class SseDecoder:
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         """The events that these bytes complete."""
+        if not (self._tail or self._data or self._first or self._cr or self._name):
+            one = _one(data)
+            if one is not None:
+                return [one]
         if self._cr and data:
             # A CR ended the last piece; an LF that follows belongs to it.
             self._cr = False
@@ -83,6 +87,23 @@ class SseDecoder:
             elif line[:6] == b"event:":
                 self._name = line[6:].strip().decode("utf-8", "replace")
         return events
+
+
+def _one(data: bytes) -> tuple[str, bytes] | None:
+    """The event in bytes that hold one and nothing else, as most do; None if they may not."""
+    start, name = 0, ""
+    end = data.find(b"\n")
+    if data[:7] == b"event: ":
+        start, name = end + 1, data[7:end].decode("utf-8", "replace").strip()
+        end = data.find(b"\n", start)
+    if data[start : start + 6] != b"data: " or len(data) > MAX_LINE:
+        return None
+    cr = data.find(b"\r")
+    if cr < 0 and data[end:] == b"\n\n":
+        return name, data[start + 6 : end]
+    if cr == end - 1 and data[end:] == b"\n\r\n":
+        return name, data[start + 6 : cr]
+    return None
 
 
 def frame(data: bytes, event: bytes = b"") -> bytes:

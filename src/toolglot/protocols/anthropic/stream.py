@@ -123,6 +123,9 @@ class StreamDecoder:
         if value is None:
             return
         kind = str(value.get("type") or name)
+        if kind == "content_block_delta" and (delta := self._plain_delta(value)) is not None:
+            yield delta
+            return
         reader = _READERS.get(kind)
         if reader is None and value.get("error"):
             reader = StreamDecoder._error
@@ -195,6 +198,18 @@ class StreamDecoder:
     def _index(self, fields: Fields, missing: int) -> int:
         given = fields.maybe_int("index")
         return missing if given is None else given
+
+    def _plain_delta(self, value: Json) -> PartDelta | None:
+        """By far the most events: more of the text of an open block, and nothing odd about it."""
+        index, delta = value.get("index"), value.get("delta")
+        if type(index) is not int or type(delta) is not dict:
+            return None
+        key, field, wanted = _DELTAS.get(str(delta.get("type")), _NO_DELTA)
+        text, part = delta.get(key), self._parts.index(index)
+        if part is None or self._kinds[index] is not wanted or type(text) is not str or not text:
+            return None
+        self._unsaid.pop(index, None)
+        return PartDelta(part, text, field)
 
     def _block_delta(self, fields: Fields) -> Iterator[Event]:
         index, delta = self._index(fields, self._last), fields.maybe_object("delta") or {}

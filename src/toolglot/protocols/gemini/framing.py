@@ -1,13 +1,18 @@
 """The bytes of Gemini streams: SSE, or without `alt=sse` one JSON array that grows."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from toolglot.errors import DecodeError
+from toolglot.ir import Json
+from toolglot.wire import jsontext
 from toolglot.wire.sse import MAX_LINE, SseDecoder
 
 _TOKEN: Final = re.compile(rb'[\\"{}]')
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+_LINE_ENDS: Final = tuple(
+    (character.encode(), b"\\u%04x" % ord(character)) for character in "\x85\u2028\u2029"
+)
 _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b'"\\{}'
 
 
@@ -92,6 +97,15 @@ class ArrayDecoder:
         self._tail.append(data)
 
 
-def frame(data: bytes) -> bytes:
+def json_line(value: Any) -> bytes:
+    """A JSON text on one line, for clients that end lines where Unicode may, not only SSE."""
+    data = jsontext.encode(value)
+    if not data.isascii():
+        for character, escape in _LINE_ENDS:
+            data = data.replace(character, escape)
+    return data
+
+
+def frame(value: Json) -> bytes:
     """One chunk as bytes: clients of this protocol read no event names and no comments."""
-    return b"data: " + data + b"\r\n\r\n"
+    return b"data: " + json_line(value) + b"\r\n\r\n"

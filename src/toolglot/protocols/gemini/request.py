@@ -28,7 +28,7 @@ _STREAM: Final = "streamGenerateContent"
 _ROLE: Final = {"user": "user", "model": "assistant"}
 _OLD_ROLES: Final = frozenset({"function", "tool"})
 _UNSIGNED: Final = "skip_thought_signature_validator"
-_SIGNS_CALLS: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
+_SIGNS_CALLS: Final = re.compile(r"gemini-(?![12][.-])")
 
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:

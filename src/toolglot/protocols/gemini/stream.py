@@ -36,7 +36,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.gemini.framing import Framing, frame
+from toolglot.protocols.gemini.framing import Framing, frame, json_line
 from toolglot.protocols.gemini.partial import PartialCall
 from toolglot.protocols.gemini.parts import decode_part, encode_part
 from toolglot.protocols.gemini.response import (
@@ -354,7 +354,7 @@ class StreamEncoder:
         self._usage = event.usage
         self._head = merge(encode_head(event), event.extras, NAME)
         if self._head:
-            self._tail = b"}]," + jsontext.encode(self._head)[1:] + b"\r\n\r\n"
+            self._tail = b"}]," + json_line(self._head)[1:] + b"\r\n\r\n"
         return b""
 
     def _part_started(self, event: PartStarted) -> bytes:
@@ -364,7 +364,7 @@ class StreamEncoder:
             middle = after + str(event.choice).encode() + self._tail
             self._parts[event.index] = (part, event.choice, middle)
             text: str = getattr(part, "text", "")
-            return b"".join((_START, jsontext.encode(text), middle)) if text else b""
+            return b"".join((_START, json_line(text), middle)) if text else b""
         self._parts[event.index] = (part, event.choice, None)
         return b"" if isinstance(part, ToolCall) else self._whole(part, event.choice)
 
@@ -385,7 +385,7 @@ class StreamEncoder:
         if field == "summary" and event.piece != self._pieces.setdefault(event.index, event.piece):
             self._pieces[event.index] = event.piece
             text = "\n\n" + text
-        return b"".join((_START, jsontext.encode(text), middle))
+        return b"".join((_START, json_line(text), middle))
 
     def _part_ended(self, event: PartEnded) -> bytes:
         part, choice, _ = self._parts.pop(event.index)
@@ -415,7 +415,7 @@ class StreamEncoder:
         return self._candidates([candidate], {})
 
     def _candidates(self, candidates: list[Json], members: Json) -> bytes:
-        return frame(jsontext.encode({"candidates": candidates, **members, **self._head}))
+        return frame({"candidates": candidates, **members, **self._head})
 
     def _usage_seen(self, event: UsageSeen) -> bytes:
         self._usage = merge_usage(self._usage, event.usage)
@@ -436,7 +436,7 @@ class StreamEncoder:
         return self._candidates(last, merge(members, event.extras, NAME))
 
     def _failed(self, event: Failed) -> bytes:
-        return frame(jsontext.encode(encode_response(event.error, self._ctx).body))
+        return frame(encode_response(event.error, self._ctx).body)
 
     def _opaque(self, event: OpaqueEvent) -> bytes:
         return self._candidates([event.value], {}) if event.protocol == NAME else b""

@@ -305,6 +305,10 @@ def detail_words(entry: Any) -> str:
     return ""
 
 
+class _Pieces(list[str]):
+    """Pieces of one text, told apart from a list that the wire has."""
+
+
 class Details:
     """The `reasoning_details` of a stream; pieces of an entry are joined once, at the end."""
 
@@ -329,7 +333,9 @@ class Details:
                 self._known[index, kind] = known  # type: ignore[index]
         for key, value in entry.items():
             if key in _PIECES and type(value) is str:
-                known.setdefault(key, []).append(value)
+                if type(known.get(key)) is not _Pieces:
+                    known[key] = _Pieces()
+                known[key].append(value)
             elif value is not None or key not in known:
                 known[key] = value
 
@@ -342,7 +348,7 @@ class Details:
 
 def _joined(entry: Json) -> Json:
     return {
-        key: "".join(value) if key in _PIECES and type(value) is list else value
+        key: "".join(value) if type(value) is _Pieces else value
         for key, value in entry.items()
     }
 

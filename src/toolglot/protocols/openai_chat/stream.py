@@ -134,19 +134,41 @@ class StreamDecoder:
         if value.get("error") or name == "error" or value.get("object") == "error":
             yield from self._error(value)
             return
+        delta = self._plain_delta(value)
+        if delta is not None:
+            yield delta
+            return
         try:
             yield from self._chunk(value)
         except DecodeError as error:
             self._ctx.note("event-skipped", f"event {self._count}", str(error))
 
+    def _plain_delta(self, value: Json) -> PartDelta | None:
+        """By far the most chunks: more of an open text or call of the one choice that most streams have."""
+        delta = _only_delta(value)
+        if delta is None or len(delta) != 1:
+            return None
+        text = delta.get("content")
+        if type(text) is str and text:
+            index = self._parts.index((0, "content"))
+            return None if index is None else PartDelta(index, text)
+        entries = delta.get("tool_calls")
+        return self._plain_piece(entries[0]) if type(entries) is list and len(entries) == 1 else None
+
+    def _plain_piece(self, entry: Any) -> PartDelta | None:
+        if type(entry) is not dict or len(entry) != 2:  # noqa: PLR2004 - index and function
+            return None
+        function, place, choice = entry.get("function"), entry.get("index"), self._choices.get(0)
+        if type(function) is not dict or len(function) != 1 or type(place) is not int:
+            return None
+        piece, call = function.get("arguments"), choice.slots.get(place) if choice else None
+        if call is None or not call.started or type(piece) is not str or not piece:
+            return None
+        call.pieces.append(piece)
+        return self._parts.delta(call, piece)
+
     def _chunk(self, value: Json) -> Iterator[Event]:
         choices, usage = value.get("choices"), value.get("usage")
-        if not usage and (text := _only_text(choices)):
-            # By far the most chunks are more of an open text.
-            index = self._parts.index((0, "content"))
-            if index is not None:
-                yield PartDelta(index, text)
-                return
         if not self._begun and (choices or usage):
             # Some servers send a chunk about the prompt first, without id or model.
             yield self._begin(value)
@@ -414,16 +436,16 @@ def _slot(choice: _Choice, entry: Json, position: int) -> _Call:
     return choice.slots[index]
 
 
-def _only_text(choices: Any) -> str:
-    """The content of a chunk that holds nothing else, for the one choice that most streams have."""
+def _only_delta(value: Json) -> Json | None:
+    """The delta of a chunk that holds nothing else, for the first choice."""
+    choices = value.get("choices")
     if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
-        return ""
-    delta = choice.get("delta")
+        return None
     if choice.get("finish_reason") or choice.get("index") or choice.get("logprobs"):
-        return ""
-    if type(delta) is not dict or len(delta) != 1 or "usage" in choice:
-        return ""
-    return _text(delta.get("content"))
+        return None
+    delta = choice.get("delta")
+    plain = type(delta) is dict and "usage" not in choice and not value.get("usage")
+    return delta if plain else None
 
 
 def _is_whole(choice: _Choice) -> bool:

@@ -55,7 +55,7 @@ class Items:
 
     def find(self, kind: str, item_id: Any, place: Any) -> Item:
         """The item that something more is told of; a new one, if none fits."""
-        item = self._by_id(item_id)
+        item = self.known(item_id)
         if item is None:
             item = self._known.get(place) if type(place) is int else self._last(kind)
         return item if item is not None and item.kind == kind else self._new(kind, item_id, place)
@@ -63,7 +63,7 @@ class Items:
     def announce(self, raw: Json, place: Any) -> Item:
         """The item that begins; the one that events spoke of before, if they came too early."""
         kind, item_id = str(raw.get("type")), raw.get("id")
-        item = self._by_id(item_id)
+        item = self.known(item_id)
         if item is None and type(place) is int:
             item = self._known.get(place)
         if item is None or item.kind != kind or item.announced or item.done:
@@ -74,12 +74,13 @@ class Items:
     def placed(self, raw: Json, place: int) -> Item:
         """The item that the final output holds in one place."""
         kind, item_id = str(raw.get("type")), raw.get("id")
-        item = self._by_id(item_id) or self._known.get(place)
+        item = self.known(item_id) or self._known.get(place)
         if item is None and place < len(self._all):
             item = self._all[place]
         return item if item is not None and item.kind == kind else self._new(kind, item_id, place)
 
-    def _by_id(self, item_id: Any) -> Item | None:
+    def known(self, item_id: Any) -> Item | None:
+        """The item of an id."""
         return self._known.get(item_id) if isinstance(item_id, str) else None
 
     def _last(self, kind: str) -> Item | None:

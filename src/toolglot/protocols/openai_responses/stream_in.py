@@ -56,6 +56,13 @@ _Key = tuple[int, int]
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Calls, and where they keep what they are called with."""
 
+_PLAIN: Final = {
+    "response.output_text.delta": "message",
+    "response.function_call_arguments.delta": "function_call",
+    "response.custom_tool_call_input.delta": "custom_tool_call",
+}
+"""Deltas of texts and arguments, and the kind of their items."""
+
 _HEAD: Final = ("id", "model", "created_at", "service_tier")
 _OUTCOME: Final = frozenset({"object", "status", "output", "usage", "error", "incomplete_details"})
 _STATUS: Final = {"response.completed": "completed", "response.incomplete": "incomplete"}
@@ -106,6 +113,11 @@ class StreamDecoder:
             return
         kind = value.get("type") or name
         reader = _READERS.get(kind) if isinstance(kind, str) else None
+        if reader is not None and kind in _PLAIN:
+            delta = self._plain_delta(value, _PLAIN[kind])
+            if delta is not None:
+                yield delta
+                return
         try:
             if reader is not None:
                 value["type"] = kind
@@ -117,6 +129,17 @@ class StreamDecoder:
                 yield OpaqueEvent(NAME, kind, value)
         except DecodeError as error:
             self._skip(str(error))
+
+    def _plain_delta(self, value: Json, kind: str) -> PartDelta | None:
+        """By far the most events: more of an open part of an item that is known by its id."""
+        item, text = self._items.known(value.get("item_id")), value.get("delta")
+        if item is None or item.done or item.kind != kind or type(text) is not str or not text:
+            return None
+        slot = self._slots.get((item.number, _place(value)))
+        if slot is None or slot.ended:
+            return None
+        slot.texts.append(text)
+        return PartDelta(slot.index, text)
 
     def _skip(self, why: str) -> None:
         self._ctx.note("event-skipped", f"event {self._count}", why)

@@ -1,0 +1,80 @@
+"""How calls find their way back: what adapting did to tools and ids, to be undone in the answer.
+
+A pass that gives a tool another name, shape or schema, or a call another id, writes down here how
+to undo it. The answer's calls are then what the client declared. Since adapting is deterministic,
+the same undo follows from the client's request alone; no server state is needed.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.ir import CallKind, ToolCall
+
+
+class Live(Protocol):
+    """Undoes a change to arguments while they stream in."""
+
+    def feed(self, text: str) -> str:
+        """What these pieces of the provider's arguments mean to the client."""
+        ...
+
+    def close(self) -> str:
+        """What is left at the end."""
+        ...
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One change of one tool, seen from its result: what the tool was before it."""
+
+    name: str
+    namespace: str | None = None
+    kind: CallKind | None = None
+    arguments: Callable[[str], str] | None = None
+    """The client's arguments from the provider's, as whole texts."""
+
+    live: Callable[[], Live] | None = None
+    """The same piece by piece, where that can be done."""
+
+    def undo(self, call: ToolCall) -> ToolCall:
+        """The call as it would have been without this change."""
+        return replace(
+            call,
+            name=self.name,
+            namespace=self.namespace or call.namespace,
+            kind=self.kind or call.kind,
+            arguments=self.arguments(call.arguments) if self.arguments else call.arguments,
+        )
+
+
+class Undo:
+    """What adapting a request did, by the names and ids that the provider sees."""
+
+    __slots__ = ("ids", "tools")
+
+    def __init__(self) -> None:
+        self.tools: dict[str, tuple[Step, ...]] = {}
+        self.ids: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.tools or self.ids)
+
+    def tool(self, after: str, step: Step) -> None:
+        """A tool is called `after` from now on; before, it was what the step says."""
+        self.tools[after] = (*self.tools.pop(step.name, ()), step)
+
+    def id(self, after: str, before: str) -> None:
+        """A call has the id `after` for the provider."""
+        self.ids[after] = before
+
+    def steps(self, name: str) -> tuple[Step, ...]:
+        """What was done to the tool that the provider calls so, latest first."""
+        return self.tools.get(name, ())[::-1]
+
+    def call(self, call: ToolCall) -> ToolCall:
+        """A provider's call as the client knows it."""
+        for step in self.steps(call.name):
+            call = step.undo(call)
+        return replace(call, id=self.ids[call.id]) if call.id in self.ids else call
