@@ -1,12 +1,12 @@
-"""A request such as coding agents send: 16 tools, 15 messages, thinking, parallel calls, some 62 KB."""
+"""A request as coding agents send it: 16 tools, 15 messages, thinking, parallel calls, 62 KB."""
 
 import random
 from typing import Any
 
-_WORDS = (
-    "anchor basin cable drift ember fathom gannet harbour island jetty kelp ledger marsh north outer "
-    "pilot quay ridge shoal tide upland vessel wharf yawl zenith beacon chart depth eddy fender"
-).split()
+_WORDS = """
+anchor basin cable drift ember fathom gannet harbour island jetty kelp ledger marsh north outer
+pilot quay ridge shoal tide upland vessel wharf yawl zenith beacon chart depth eddy fender
+""".split()
 
 
 def prose(seed: int, size: int) -> str:

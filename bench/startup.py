@@ -17,6 +17,6 @@ def _run(code: str) -> float:
 def report() -> None:
     """Print both times."""
     bare, ours = _run("pass"), _run("import toolglot")
-    print(
-        f"\nStart-up: bare Python {bare:.0f} ms, with `import toolglot` {ours:.0f} ms (+{ours - bare:.0f} ms)"
-    )
+    more = f"{ours:.0f} ms (+{ours - bare:.0f} ms)"
+    print()
+    print(f"Start-up: bare Python {bare:.0f} ms, with `import toolglot` {more}")

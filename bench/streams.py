@@ -8,8 +8,8 @@ from statistics import mean
 
 from bench.measure import micros
 from toolglot.context import Context
-from toolglot.events import Event, Finished, PartDelta, PartEnded, PartStarted, Started
-from toolglot.ir import Part, StopReason, Text, ToolCall
+from toolglot.events import Event, PartDelta, PartEnded, PartStarted, Started
+from toolglot.ir import Part, Text, ToolCall
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.streams import StreamTranslator
 
@@ -62,7 +62,7 @@ def rows() -> Iterator[tuple[str, str, float, float]]:
         for target in PROTOCOLS:
             if source != target:
                 times = [
-                    micros(lambda f=pieces(source, kind): run(source, target, f), rounds=5) / EVENTS  # noqa: B023
+                    micros(lambda f=pieces(source, kind): run(source, target, f), rounds=5) / EVENTS
                     for kind in KINDS
                 ]
                 yield source, target, times[0], times[1]

@@ -46,14 +46,17 @@ def matrix() -> str:
 def options() -> str:
     """Return the options of a translation, with what their source says of them."""
     source = inspect.getsource(Options)
-    found = re.findall(r'^    (\w+): (.+?) = (.+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL)
-    rows = ((f"`{name}`", f"`{default}`", " ".join(text.split())) for name, _, default, text in found)
+    found = re.findall(
+        r'^    (\w+): (.+?) = (.+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL
+    )
+    rows = ((f"`{name}`", f"`{value}`", " ".join(text.split())) for name, _, value, text in found)
     return table(("Option", "Default", "Meaning"), rows)
 
 
 def providers() -> str:
     """Return the names that stand for a protocol."""
-    return table(("Name", "Protocol"), ((f"`{name}`", f"`{protocol}`") for name, protocol in PROVIDERS.items()))
+    rows = ((f"`{name}`", f"`{protocol}`") for name, protocol in PROVIDERS.items())
+    return table(("Name", "Protocol"), rows)
 
 
 def cli_help() -> str:

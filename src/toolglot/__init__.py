@@ -3,6 +3,8 @@
 wire, receipt = toolglot.translate_request(body, source="anthropic", target="openai-chat")
 """
 
+from typing import TYPE_CHECKING, Any
+
 from toolglot.calls import (
     ToolCall,
     ToolOutput,
@@ -32,6 +34,9 @@ from toolglot.translate import (
 )
 from toolglot.wire.message import WireRequest, WireResponse
 
+if TYPE_CHECKING:
+    from toolglot.lint import Violation, lint_stream
+
 __all__ = [
     "PROTOCOLS",
     "Context",
@@ -46,6 +51,7 @@ __all__ = [
     "ToolglotError",
     "UnknownProtocolError",
     "UntranslatableError",
+    "Violation",
     "WireRequest",
     "WireResponse",
     "build_tool_result_messages",
@@ -56,9 +62,19 @@ __all__ = [
     "format_tool_result",
     "format_tools",
     "get_protocol",
+    "lint_stream",
     "parse_tool_calls",
     "translate_request",
     "translate_response",
 ]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load what few programs need only when it is asked for."""
+    if name in ("Violation", "lint_stream"):
+        from toolglot import lint  # noqa: PLC0415 - it costs as much as a protocol
+
+        return getattr(lint, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,8 +4,8 @@
     outputs = [ToolOutput(call.id, run(call.name, call.input)) for call in calls]
     messages += build_tool_result_messages(calls, outputs, "openai", response=response)
 
-Everything goes through the interlingua, so a provider here is any protocol by its own name or by the
-name of a provider that speaks it.
+Everything goes through the interlingua, so a provider here is any protocol by its own name or by
+the name of a provider that speaks it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,6 +42,19 @@ _TOOL_KEYS: Final = (
 
 _AROUND_MESSAGE: Final = {"openai-chat": ("choices", "message"), "ollama": ("message",)}
 """The keys around the message in a response, where there are any."""
+
+
+_TURNS: Final = {
+    "anthropic": ("content",),
+    "openai-chat": ("choices", "message"),
+    "openai-responses": ("output",),
+    "gemini": ("candidates", "content"),
+    "ollama": ("message",),
+}
+"""Where a response holds what goes back into the history; the first of several choices."""
+
+_BARE_CONTENT: Final = frozenset({"anthropic"})
+"""Whose responses hold the content of a message, but not around it what a history wants."""
 
 
 class UnmatchedOutputError(ToolglotError, ValueError):
@@ -94,8 +107,8 @@ class ToolOutput(Struct, frozen=True):
 def parse_tool_calls(response: Body, provider: str, *, strict: bool = False) -> list[ToolCall]:
     """The tool calls in a provider's response, in order; none is an empty list.
 
-    `strict` refuses calls in a response that does not say it stopped for them, and arguments that are no
-    JSON; otherwise one bad call never harms the others.
+    `strict` refuses calls in a response that does not say it stopped for them, and arguments that
+    are no JSON; otherwise one bad call never harms the others.
     """
     codec = _codec(provider)
     decoded = decode_response(_whole(response, codec), source=codec.NAME)
@@ -126,7 +139,7 @@ def format_tools(tools: Sequence[ir.Json], provider: str) -> list[ir.Json]:
     return list(codec.encode_request(request, Context()).body.get("tools", []))
 
 
-def format_tool_result(  # noqa: PLR0913 - the seed's signature
+def format_tool_result(
     id: str,  # noqa: A002 - the seed's word
     name: str,
     result: Any,
@@ -177,12 +190,18 @@ def _result(output: ToolOutput, names: dict[str, str], codec: Codec) -> ir.ToolR
 
 
 def _turn(response: Body, codec: Codec) -> list[ir.Json]:
-    ctx = Context(source=codec.SURFACE, target=codec.SURFACE)
-    decoded = decode_response(response, source=codec.NAME, context=ctx)
+    """The model's own messages or items, byte for byte, of a response that can be read."""
+    body = read_body(_whole(response, codec))
+    decoded = decode_response(body, source=codec.NAME)
     if isinstance(decoded, ir.ApiError):
         raise DecodeError("error", decoded.message)
-    message = ir.Message(role="assistant", parts=decoded.choices[0].parts, spelling=codec.NAME)
-    return _encoded((message,), codec)
+    turn: Any = body
+    for key in _TURNS[codec.NAME]:
+        turn = (turn[0] if turn else {}) if isinstance(turn, list) else turn
+        turn = turn.get(key) or {}
+    if codec.NAME in _BARE_CONTENT:
+        turn = {"role": "assistant", "content": turn or []}
+    return list(turn) if isinstance(turn, list) else [turn] if turn else []
 
 
 def _messages(parts: tuple[ir.ToolResult, ...], codec: Codec) -> list[ir.Json]:

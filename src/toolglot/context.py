@@ -56,8 +56,8 @@ class Context:
     __slots__ = (
         "_counter",
         "_left",
-        "_now",
         "_notes",
+        "_now",
         "_seed",
         "options",
         "request",
@@ -108,7 +108,9 @@ class Context:
         return prefix + digest.hexdigest()
 
     def begin(self, data: bytes) -> None:
-        """Let made-up ids depend on the first piece of a stream, unless they depend on something else."""
+        """Let made-up ids depend on the first piece of a stream, unless they depend on something
+        else.
+        """
         self._seed = self._seed or data
 
     def now(self) -> int:

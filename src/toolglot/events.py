@@ -5,12 +5,13 @@ The grammar, which a `Grammar` checks between every decoder and encoder:
     stream  = Started  { piece }  ( Finished | Failed )
     piece   = PartStarted | PartDelta | PartEnded | UsageSeen | OpaqueEvent
 
-Parts are numbered 0, 1, 2 … in the order in which they start. A delta or an end names a part that is
-open. Parts may overlap, since parallel calls interleave. `Finished` comes when every part has ended;
+Parts are numbered 0, 1, 2 … in the order in which they start. A delta or an end names a part that
+is open. Parts may overlap, since parallel calls interleave. `Finished` comes when every part has
+ended;
 `Failed` may come at any time, even first, and what was delivered stays delivered.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -39,7 +40,7 @@ class _Event(Struct, frozen=True, omit_defaults=True, tag_field="is"):
     pass
 
 
-class Started(_Event, tag="started", kw_only=True):
+class Started(_Event, frozen=True, tag="started", kw_only=True):
     """The response begins."""
 
     id: str
@@ -50,7 +51,7 @@ class Started(_Event, tag="started", kw_only=True):
     extras: Extras = NO_EXTRAS
 
 
-class PartStarted(_Event, tag="part_started"):
+class PartStarted(_Event, frozen=True, tag="part_started"):
     """A part begins, with everything known of it so far; a call has its id and name."""
 
     index: int
@@ -61,7 +62,7 @@ class PartStarted(_Event, tag="part_started"):
 DeltaField: TypeAlias = Literal["text", "summary", "signature", "citation"]
 
 
-class PartDelta(_Event, tag="part_delta"):
+class PartDelta(_Event, frozen=True, tag="part_delta"):
     """More of an open part: of its text or arguments, unless `field` says otherwise.
 
     `piece` counts the pieces of a summary.
@@ -74,33 +75,33 @@ class PartDelta(_Event, tag="part_delta"):
     citation: Citation | None = None
 
 
-class PartEnded(_Event, tag="part_ended"):
+class PartEnded(_Event, frozen=True, tag="part_ended"):
     """A part is complete, or will never be (`incomplete`)."""
 
     index: int
     incomplete: bool = False
 
 
-class UsageSeen(_Event, tag="usage"):
+class UsageSeen(_Event, frozen=True, tag="usage"):
     """Token counts so far; later ones replace earlier ones field by field."""
 
     usage: Usage
 
 
-class Finished(_Event, tag="finished"):
+class Finished(_Event, frozen=True, tag="finished"):
     """The response is complete: one stop reason for each choice."""
 
     stops: tuple[StopReason, ...]
     extras: Extras = NO_EXTRAS
 
 
-class Failed(_Event, tag="failed"):
+class Failed(_Event, frozen=True, tag="failed"):
     """The response broke off."""
 
     error: ApiError
 
 
-class OpaqueEvent(_Event, tag="opaque"):
+class OpaqueEvent(_Event, frozen=True, tag="opaque"):
     """An event that only its own protocol understands."""
 
     protocol: str
@@ -144,7 +145,7 @@ class Grammar:
     def check(self, event: Event) -> None:
         """Raise `StreamError` if the event may not come now; then it leaves no trace."""
         kind = type(event)
-        if kind is PartDelta and event.index in self._open and self._last is not Failed:  # type: ignore[union-attr] - a PartDelta
+        if kind is PartDelta and event.index in self._open and self._last is not Failed:  # type: ignore[union-attr]  # a PartDelta
             # By far the most events; while a part is open, only a failure ends the stream.
             self._last = kind
             return
@@ -185,7 +186,8 @@ class Grammar:
             raise StreamError(f"part {index} is not open")
 
 
-# --- whole responses -------------------------------------------------------------------------------
+# --- whole responses
+# -------------------------------------------------------------------------------
 
 
 class Growing:
@@ -315,33 +317,48 @@ def unfold(response: Response | ApiError) -> Iterator[Event]:
 
 def unfold_part(index: int, part: Part, choice: int = 0) -> Iterator[Event]:
     """The events of one whole part."""
-    if isinstance(part, ToolCall):
-        yield PartStarted(index, replace(part, arguments=""), choice)
-        if part.arguments:
-            yield PartDelta(index, part.arguments)
-    elif isinstance(part, Text):
-        yield PartStarted(index, replace(part, text="", citations=(), signature=None), choice)
-        if part.text:
-            yield PartDelta(index, part.text)
-        for citation in part.citations:
-            yield PartDelta(index, "", "citation", citation=citation)
-        if part.signature is not None:
-            yield PartDelta(index, part.signature, "signature")
-    elif isinstance(part, Reasoning) and not part.redacted:
-        yield PartStarted(index, replace(part, text="", summary=(), signature=None), choice)
-        for piece, text in enumerate(part.summary):
-            yield PartDelta(index, text, "summary", piece)
-        if part.text:
-            yield PartDelta(index, part.text)
-        if part.signature is not None:
-            yield PartDelta(index, part.signature, "signature")
-    elif isinstance(part, Refusal):
-        yield PartStarted(index, replace(part, text=""), choice)
-        if part.text:
-            yield PartDelta(index, part.text)
-    else:
+    unfolder = _UNFOLDERS.get(type(part))
+    if unfolder is None or (isinstance(part, Reasoning) and part.redacted):
         yield PartStarted(index, part, choice)
+    else:
+        start, deltas = unfolder(index, part)
+        yield PartStarted(index, start, choice)
+        yield from (
+            delta for delta in deltas if delta.text or delta.citation or delta.field != "text"
+        )
     yield PartEnded(index)
+
+
+def _unfold_call(index: int, part: ToolCall) -> tuple[Part, list[PartDelta]]:
+    return replace(part, arguments=""), [PartDelta(index, part.arguments)]
+
+
+def _unfold_text(index: int, part: Text) -> tuple[Part, list[PartDelta]]:
+    citations = [PartDelta(index, "", "citation", citation=each) for each in part.citations]
+    start = replace(part, text="", citations=(), signature=None)
+    return start, [PartDelta(index, part.text), *citations, *_signed(index, part.signature)]
+
+
+def _unfold_reasoning(index: int, part: Reasoning) -> tuple[Part, list[PartDelta]]:
+    pieces = [PartDelta(index, text, "summary", i) for i, text in enumerate(part.summary)]
+    start = replace(part, text="", summary=(), signature=None)
+    return start, [*pieces, PartDelta(index, part.text), *_signed(index, part.signature)]
+
+
+def _unfold_refusal(index: int, part: Refusal) -> tuple[Part, list[PartDelta]]:
+    return replace(part, text=""), [PartDelta(index, part.text)]
+
+
+def _signed(index: int, signature: str | None) -> list[PartDelta]:
+    return [] if signature is None else [PartDelta(index, signature, "signature")]
+
+
+_UNFOLDERS: Final[dict[type[Any], Callable[[int, Any], tuple[Part, list[PartDelta]]]]] = {
+    ToolCall: _unfold_call,
+    Text: _unfold_text,
+    Reasoning: _unfold_reasoning,
+    Refusal: _unfold_refusal,
+}
 
 
 def merge_usage(old: Usage | None, new: Usage) -> Usage:

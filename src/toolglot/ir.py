@@ -1,9 +1,12 @@
 """The interlingua: the one in-memory form that every protocol decodes to and encodes from.
 
-Values only: frozen, comparable, without behaviour beyond small conveniences. Three conventions hold everywhere:
+Values only: frozen, comparable, without behaviour beyond small conveniences. Three conventions hold
+everywhere:
 
-- `None` means "the wire did not say". Defaults are never filled in here; that is the business of a target.
-- `extras` keeps, by protocol name, what a decoder did not understand. Encoding merges back only its own protocol's.
+- `None` means "the wire did not say". Defaults are never filled in here; that is the business of a
+target.
+- `extras` keeps, by protocol name, what a decoder did not understand. Encoding merges back only its
+own protocol's.
 - `spelling` names the protocol whose wire wrote a list where a bare string would have done, so that
   writing back gives the list again. It has no meaning for any other protocol.
 """
@@ -27,21 +30,21 @@ class Value(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="is
 # --- Media ---------------------------------------------------------------------------------------
 
 
-class Inline(Value, tag="inline"):
+class Inline(Value, frozen=True, kw_only=True, tag="inline"):
     """Bytes in the message itself, as the base64 text that was received."""
 
     media_type: str
     data: str
 
 
-class Remote(Value, tag="remote"):
+class Remote(Value, frozen=True, kw_only=True, tag="remote"):
     """Something the provider fetches."""
 
     url: str
     media_type: str | None = None
 
 
-class FileRef(Value, tag="file"):
+class FileRef(Value, frozen=True, kw_only=True, tag="file"):
     """A file uploaded to one provider earlier; the id means nothing to others."""
 
     id: str
@@ -49,7 +52,7 @@ class FileRef(Value, tag="file"):
     media_type: str | None = None
 
 
-class PlainText(Value, tag="text"):
+class PlainText(Value, frozen=True, kw_only=True, tag="text"):
     """A document given as readable text."""
 
     text: str
@@ -62,14 +65,14 @@ Source: TypeAlias = Inline | Remote | FileRef | PlainText
 # --- Parts ---------------------------------------------------------------------------------------
 
 
-class CacheMark(Value):
+class CacheMark(Value, frozen=True, kw_only=True):
     """A request to cache the prompt up to here."""
 
     ttl: str | None = None
     extras: Extras = NO_EXTRAS
 
 
-class Citation(Value):
+class Citation(Value, frozen=True, kw_only=True):
     """Where a text was taken from. `start` and `end` count characters of the text that cites."""
 
     url: str | None = None
@@ -80,7 +83,7 @@ class Citation(Value):
     extras: Extras = NO_EXTRAS
 
 
-class Text(Value, tag="text"):
+class Text(Value, frozen=True, kw_only=True, tag="text"):
     """Readable text."""
 
     text: str
@@ -90,7 +93,7 @@ class Text(Value, tag="text"):
     extras: Extras = NO_EXTRAS
 
 
-class Image(Value, tag="image"):
+class Image(Value, frozen=True, kw_only=True, tag="image"):
     """A picture."""
 
     source: Source
@@ -99,7 +102,7 @@ class Image(Value, tag="image"):
     extras: Extras = NO_EXTRAS
 
 
-class Document(Value, tag="document"):
+class Document(Value, frozen=True, kw_only=True, tag="document"):
     """A file to read: PDF, text, video, anything that is neither picture nor sound."""
 
     source: Source
@@ -108,7 +111,7 @@ class Document(Value, tag="document"):
     extras: Extras = NO_EXTRAS
 
 
-class Audio(Value, tag="audio"):
+class Audio(Value, frozen=True, kw_only=True, tag="audio"):
     """Sound."""
 
     source: Source
@@ -116,7 +119,7 @@ class Audio(Value, tag="audio"):
     extras: Extras = NO_EXTRAS
 
 
-class Reasoning(Value, tag="reasoning"):
+class Reasoning(Value, frozen=True, kw_only=True, tag="reasoning"):
     """What a model thought, with the opaque state that its issuer wants back unchanged.
 
     `text` is the thinking itself, `summary` what a provider shows in its place. `signature` is the
@@ -134,12 +137,12 @@ class Reasoning(Value, tag="reasoning"):
 CallKind: TypeAlias = Literal["function", "custom", "provider"]
 
 
-class ToolCall(Value, tag="tool_call"):
+class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
     """A call that a model wants made.
 
-    `arguments` is the JSON text as received: key order, big integers and `1.0` survive in it, and it
-    may be invalid JSON. For a `custom` call it is the free-form input itself, not JSON. `id_made` says
-    that the wire had no id and the decoder made one up.
+    `arguments` is the JSON text as received: key order, big integers and `1.0` survive in it, and
+    it may be invalid JSON. For a `custom` call it is the free-form input itself, not JSON.
+    `id_made` says that the wire had no id and the decoder made one up.
     """
 
     id: str
@@ -153,7 +156,7 @@ class ToolCall(Value, tag="tool_call"):
     extras: Extras = NO_EXTRAS
 
 
-class ToolResult(Value, tag="tool_result"):
+class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
     """What a tool answered. `name` is known only where the protocol says it."""
 
     id: str
@@ -167,14 +170,14 @@ class ToolResult(Value, tag="tool_result"):
     extras: Extras = NO_EXTRAS
 
 
-class Refusal(Value, tag="refusal"):
+class Refusal(Value, frozen=True, kw_only=True, tag="refusal"):
     """The model's words for declining."""
 
     text: str
     extras: Extras = NO_EXTRAS
 
 
-class Opaque(Value, tag="opaque"):
+class Opaque(Value, frozen=True, kw_only=True, tag="opaque"):
     """A part that only its own protocol understands, kept whole."""
 
     protocol: str
@@ -189,7 +192,7 @@ Part: TypeAlias = (
 Role: TypeAlias = Literal["system", "developer", "user", "assistant"]
 
 
-class Message(Value):
+class Message(Value, frozen=True, kw_only=True):
     """One turn, or one piece of it. Tool results stand in `user` messages."""
 
     role: Role
@@ -202,7 +205,7 @@ class Message(Value):
 # --- Tools ---------------------------------------------------------------------------------------
 
 
-class FunctionTool(Value, tag="function"):
+class FunctionTool(Value, frozen=True, kw_only=True, tag="function"):
     """A tool with a JSON Schema for its arguments."""
 
     name: str
@@ -213,7 +216,7 @@ class FunctionTool(Value, tag="function"):
     extras: Extras = NO_EXTRAS
 
 
-class CustomTool(Value, tag="custom"):
+class CustomTool(Value, frozen=True, kw_only=True, tag="custom"):
     """A tool that takes free-form text, perhaps bound by a grammar."""
 
     name: str
@@ -223,7 +226,7 @@ class CustomTool(Value, tag="custom"):
     extras: Extras = NO_EXTRAS
 
 
-class NamespaceTool(Value, tag="namespace"):
+class NamespaceTool(Value, frozen=True, kw_only=True, tag="namespace"):
     """A named group of tools."""
 
     name: str
@@ -232,7 +235,7 @@ class NamespaceTool(Value, tag="namespace"):
     extras: Extras = NO_EXTRAS
 
 
-class ProviderTool(Value, tag="provider"):
+class ProviderTool(Value, frozen=True, kw_only=True, tag="provider"):
     """A tool that a provider runs or defines itself, kept whole."""
 
     protocol: str
@@ -243,7 +246,7 @@ class ProviderTool(Value, tag="provider"):
 Tool: TypeAlias = FunctionTool | CustomTool | NamespaceTool | ProviderTool
 
 
-class ToolChoice(Value):
+class ToolChoice(Value, frozen=True, kw_only=True):
     """Which tools the model may or must call. `names` narrows `auto` and `required`."""
 
     mode: Literal["auto", "required", "none", "tool"]
@@ -257,7 +260,7 @@ class ToolChoice(Value):
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
-class ReasoningSettings(Value):
+class ReasoningSettings(Value, frozen=True, kw_only=True):
     """How hard to think: a switch, an effort or a budget, as far as the wire said."""
 
     enabled: bool | None = None
@@ -269,7 +272,7 @@ class ReasoningSettings(Value):
     extras: Extras = NO_EXTRAS
 
 
-class OutputFormat(Value):
+class OutputFormat(Value, frozen=True, kw_only=True):
     """Structured output. `schema` is None for "any JSON"."""
 
     kind: Literal["text", "json", "schema"]
@@ -280,7 +283,7 @@ class OutputFormat(Value):
     extras: Extras = NO_EXTRAS
 
 
-class Request(Value):
+class Request(Value, frozen=True, kw_only=True):
     """A request for one answer."""
 
     model: str
@@ -333,7 +336,7 @@ StopKind: TypeAlias = Literal[
 ]
 
 
-class StopReason(Value):
+class StopReason(Value, frozen=True, kw_only=True):
     """Why the model stopped: the unified kind, the wire's own word, the sequence that matched."""
 
     kind: StopKind
@@ -341,7 +344,7 @@ class StopReason(Value):
     sequence: str | None = None
 
 
-class Usage(Value):
+class Usage(Value, frozen=True, kw_only=True):
     """Token counts. `input` is fresh input only; `output` includes `reasoning`. None is unknown."""
 
     input: int | None = None
@@ -357,7 +360,7 @@ class Usage(Value):
         return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
 
 
-class Choice(Value):
+class Choice(Value, frozen=True, kw_only=True):
     """One answer of the model."""
 
     parts: tuple[Part, ...]
@@ -368,7 +371,7 @@ class Choice(Value):
     extras: Extras = NO_EXTRAS
 
 
-class Response(Value):
+class Response(Value, frozen=True, kw_only=True):
     """What a provider answered."""
 
     id: str
@@ -398,7 +401,7 @@ ErrorKind: TypeAlias = Literal[
 ]
 
 
-class ApiError(Value):
+class ApiError(Value, frozen=True, kw_only=True):
     """A provider's refusal to answer, in place of a response."""
 
     kind: ErrorKind

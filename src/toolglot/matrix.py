@@ -37,10 +37,7 @@ def _tools(source: Surface, target: Surface) -> Iterator[str]:
 
 
 def _content(source: Surface, target: Surface) -> Iterator[str]:
-    for kind in sorted(
-        source.media.get("user", frozenset()) - target.media.get("user", frozenset())
-    ):
-        yield kind
+    yield from sorted(source.media.get("user", frozenset()) - target.media.get("user", frozenset()))
     if source.cache_marks and not target.cache_marks:
         yield "cache marks"
     if source.later_system and not target.later_system:

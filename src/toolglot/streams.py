@@ -28,8 +28,9 @@ class StreamTranslator:
             client.write(translator.feed(chunk))
         client.write(translator.close())
 
-    `request` is what the client had asked, in its own protocol. Whatever the provider sends, the client
-    gets a stream that its protocol allows: one that breaks off ends in an error of the client's own.
+    `request` is what the client had asked, in its own protocol. Whatever the provider sends, the
+    client gets a stream that its protocol allows: one that breaks off ends in an error of the
+    client's own.
     """
 
     __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_same")

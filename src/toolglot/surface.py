@@ -11,7 +11,9 @@ from msgspec import Struct
 
 
 class Surface(Struct, frozen=True, kw_only=True):
-    """Facts about one protocol. Field names are those of the interlingua, paths those of the wire."""
+    """Facts about one protocol. Field names are those of the interlingua, paths those of the
+    wire.
+    """
 
     name: str
     path: str
@@ -61,7 +63,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     """How arguments are written."""
 
     media: Mapping[str, frozenset[str]]
-    """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or `kind.source`."""
+    """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or
+    `kind.source`.
+    """
 
     media_fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
@@ -70,8 +74,8 @@ class Surface(Struct, frozen=True, kw_only=True):
     """Tool kinds beside its own provider tools: function, custom, namespace."""
 
     tool_choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
-    """Tool choices; `allowed` means that auto and required can be narrowed to names, `allowed.required`
-    that only required can."""
+    """Tool choices; `allowed` means that auto and required can be narrowed to names,
+    `allowed.required` that only required can."""
 
     reasoning: frozenset[str] = frozenset()
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can

@@ -2,8 +2,8 @@
 
     decode (source)  →  adapt  →  encode (target)
 
-Same protocol on both sides: what came in goes out untouched, after it was read once to know that it is
-sound; only another provider's sealed reasoning state is taken out.
+Same protocol on both sides: what came in goes out untouched, after it was read once to know that it
+is sound; only another provider's sealed reasoning state is taken out.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,8 @@ def translate_request(
 ) -> tuple[WireRequest, Receipt]:
     """A request for `target` from one in the protocol `source`, and what that changed.
 
-    `path` is the URL path it came on, for protocols that keep the model there. Options are the fields of
+    `path` is the URL path it came on, for protocols that keep the model there. Options are the
+    fields of
     `Options`: `strict`, `max_tokens`, `model` and so on.
     """
     ctx = context or _context(Options(**options), source, target, body)
@@ -95,8 +96,8 @@ def translate_response(
 ) -> tuple[WireResponse, Receipt]:
     """A response or error for a client of `target` from one in the protocol `source`.
 
-    `request` is what the client had asked, in its own protocol; the answer then names the model that it
-    asked for and repeats what its protocol repeats.
+    `request` is what the client had asked, in its own protocol; the answer then names the model
+    that it asked for and repeats what its protocol repeats.
     """
     ctx = context or answer_context(source, target, body, request, Options(**options))
     decoder, encoder = get_protocol(source), get_protocol(target)
@@ -124,7 +125,9 @@ def answer_context(
         asked = sent = request
     else:
         asked = decode_request(request, source=target)
-        sent = decode_request(request, source=target, context=Context(source=client, target=provider))
+        sent = decode_request(
+            request, source=target, context=Context(source=client, target=provider)
+        )
     ctx.request = asked
     if source != target:
         ctx.undo = undo_of(sent, client, provider, options)

@@ -1,4 +1,6 @@
-"""What the laws are tried on: the fixtures of every protocol, and generated requests and responses."""
+"""What the laws are tried on: the fixtures of every protocol, and generated requests and
+responses.
+"""
 
 import json
 from collections.abc import Callable
@@ -47,7 +49,8 @@ RESEND: dict[str, Callable[[Any], list[Any]]] = {
 }
 """How a client puts an answer back into its history."""
 
-# --- generated values --------------------------------------------------------------------------------
+# --- generated values
+# --------------------------------------------------------------------------------
 
 words = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), max_size=30)
 some_words = st.text(

@@ -1,4 +1,6 @@
-"""What a request or response says, as a list of facts with the path of each, to see which survive."""
+"""What a request or response says, as a list of facts with the path of each, to see which
+survive.
+"""
 
 import base64
 import json
@@ -156,7 +158,9 @@ WAY_BACK = {
     "cache-dropped": {"cache"},
     "citation-dropped": {"citation"},
 }
-"""Notes of the way back speak of places in the other protocol; by code, the facts that they can explain."""
+"""Notes of the way back speak of places in the other protocol; by code, the facts that they can
+explain.
+"""
 
 
 def is_named(path: str, fact: tuple[Any, ...], notes: Iterable[Note], messages: str) -> bool:
@@ -168,11 +172,17 @@ def is_named(path: str, fact: tuple[Any, ...], notes: Iterable[Note], messages: 
         elif note.path == messages:
             if path.startswith(messages) and note.code == "id-dropped" and fact[0].endswith(" id"):
                 return True
-        elif note.path == path or path.startswith((f"{note.path}.", f"{note.path}[")):
-            return True
-        elif note.path.startswith((f"{path}.", f"{path}[")):
+        elif (
+            note.path == path
+            or path.startswith((f"{note.path}.", f"{note.path}["))
+            or note.path.startswith((f"{path}.", f"{path}["))
+        ):
             return True
     return False
+
+
+def _within(inner: str, outer: str) -> bool:
+    return inner.startswith((f"{outer}.", f"{outer}["))
 
 
 def json_value(text: str) -> Any:

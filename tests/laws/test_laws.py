@@ -1,7 +1,6 @@
 """The laws of the architecture, over the registry."""
 
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-
 from tests.laws.corpus import (
     NAMES,
     PAIRS,
     PATH,
-    RESEND,
     fixture_id,
     fixtures,
     load,
     requests,
 )
 from tests.laws.facts import is_named, lost, request_facts, response_facts
+from tests.laws.turns import assert_comes_back, can_be_sent_back
+
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.errors import DecodeError
@@ -46,7 +45,8 @@ def payload(name: str, request: ir.Request) -> Any:
     return codec.encode_request(request, Context(target=codec.SURFACE)).body
 
 
-# --- 1. identity -------------------------------------------------------------------------------------
+# --- 1. identity
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +81,8 @@ def walk(node: Any) -> Any:
         yield from walk(child)
 
 
-# --- 2. totality -------------------------------------------------------------------------------------
+# --- 2. totality
+# -------------------------------------------------------------------------------------
 
 JUNK: list[Any] = [
     None,
@@ -129,7 +130,8 @@ def test_law_2_anything_decodes_or_is_refused_with_a_path(name: str, data: st.Da
         assert error.message
 
 
-# --- 6. no silent loss, 8. stability, 9. purity ------------------------------------------------------
+# --- 6. no silent loss, 8. stability, 9. purity
+# ------------------------------------------------------
 
 
 def round_trip(source: str, target: str, body: Any) -> tuple[list[Any], list[Any], list[Any]]:
@@ -232,7 +234,8 @@ def test_law_6_no_silent_loss_of_responses(source: str, file: Path, target: str)
         assert RESPONSE_CODES.get(fact[0], set()) & codes, (path, fact, codes)
 
 
-# --- 7. order ----------------------------------------------------------------------------------------
+# --- 7. order
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
@@ -252,40 +255,8 @@ def test_law_7_every_result_follows_its_call(source: str, target: str, request: 
                 assert part.id in seen
 
 
-# --- 11. round trip of a turn ------------------------------------------------------------------------
-
-
-def turn_of(name: str, messages: list[Any], path: str = PATH) -> list[Any]:
-    """The assistant's parts in a history, without what only decorates them."""
-    body = {"model": "some-model", get_protocol(name).SURFACE.messages: messages}
-    if name == "anthropic":
-        body["max_tokens"] = 9
-    request = get_protocol(name).decode_request(WireRequest(body=body, path=path), Context())
-    return essence(
-        part
-        for message in request.messages
-        if message.role == "assistant"
-        for part in message.parts
-    )
-
-
-def essence(parts: Any) -> list[Any]:
-    """What an issuer must get back: text, state, calls as they were."""
-    found: list[Any] = []
-    for part in parts:
-        if isinstance(part, ir.Text):
-            if found and found[-1][0] == "text" and part.signature is None and found[-1][2] is None:
-                found[-1] = ("text", found[-1][1] + part.text, None)
-            elif part.text or part.signature:
-                found.append(("text", part.text, part.signature))
-        elif isinstance(part, ir.ToolCall):
-            call_id = None if part.id_made else part.id
-            found.append(("call", call_id, part.name, part.arguments, part.signature))
-        elif isinstance(part, ir.Reasoning):
-            found.append(("reasoning", part.text, part.summary, part.signature, part.redacted))
-        elif isinstance(part, ir.Refusal):
-            found.append(("text", part.text, None))
-    return found
+# --- 11. round trip of a turn
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("client", NAMES)
@@ -294,37 +265,8 @@ def test_law_11_a_turn_comes_back_to_its_issuer_as_it_was(
     upstream: str, file: Path, client: str
 ) -> None:
     body = load(file)
-    if client == upstream or not is_one_answer(upstream, body):
+    decoded = get_protocol(upstream).decode_response(WireResponse(body=body), Context())
+    if client == upstream or not can_be_sent_back(decoded):
         return
     shown, _ = translate_response(body, source=upstream, target=client)
-    history: dict[str, Any] = {
-        "model": "some-model",
-        get_protocol(client).SURFACE.messages: json.loads(json.dumps(RESEND[client](shown.body))),
-    }
-    if client == "anthropic":
-        history["max_tokens"] = 9
-    wire, _ = translate_request(history, source=client, target=upstream, path=PATH)
-    native = turn_of(upstream, RESEND[upstream](body))
-    assert native, "there is something to bring back"
-    through = turn_of(upstream, wire.body[get_protocol(upstream).SURFACE.messages], wire.path)
-    if (
-        get_protocol(upstream).SURFACE.arguments == "object"
-        or get_protocol(upstream).SURFACE.calls_by == "name"
-    ):
-        native, through = (list(map(by_value, turn)) for turn in (native, through))
-    assert through == native
-
-
-def by_value(part: Any) -> Any:
-    """Calls of protocols with objects for arguments compare by value; ids that were made do not count."""
-    return ("call", part[2], json.loads(part[3]), part[4]) if part[0] == "call" else part
-
-
-def is_one_answer(name: str, body: Any) -> bool:
-    """One answer of something that a client can send back."""
-    response = get_protocol(name).decode_response(WireResponse(body=body), Context())
-    if isinstance(response, ir.ApiError) or len(response.choices) != 1:
-        return False
-    bound = (ir.Opaque, ir.Image, ir.Document, ir.Audio)
-    parts = response.choices[0].parts
-    return bool(essence(parts)) and not any(isinstance(part, bound) for part in parts)
+    assert_comes_back(upstream, body, client, shown.body)

@@ -1,8 +1,9 @@
 """Adapting: interlingua to interlingua, from what the source said to what the target can say.
 
-Each pass is a function of a value and a `Context`, whose `source` and `target` surfaces tell it what to
-do; none tests for a protocol's name. A pass that changes something says so in a note. The order matters
-and is written down here: what speaks of places in the source comes before what moves messages.
+Each pass is a function of a value and a `Context`, whose `source` and `target` surfaces tell it
+what to do; none tests for a protocol's name. A pass that changes something says so in a note. The
+order matters and is written down here: what speaks of places in the source comes before what moves
+messages.
 """
 
 from collections.abc import Callable

@@ -34,9 +34,7 @@ def adapt_answer(response: Response, ctx: Context) -> Response:
             f"{target.name} has one answer; {len(choices) - 1} left out",
         )
         choices = choices[:1]
-    choices = tuple(
-        _adapt_choice(choice, target, ctx) for choice in choices or (Choice(parts=()),)
-    )
+    choices = tuple(_adapt_choice(choice, target, ctx) for choice in choices or (Choice(parts=()),))
     model = ctx.request.model if ctx.request is not None else response.model
     return replace(response, choices=choices, model=model)
 
@@ -49,9 +47,10 @@ def _adapt_choice(choice: Choice, target: Surface, ctx: Context) -> Choice:
     for index, part in enumerate(choice.parts):
         path = f"{ctx.source.content if ctx.source else ''}[{index}]"
         adapted = adapt_part(part, path, target, ctx)
-        if adapted is not None:
-            call = isinstance(adapted, ToolCall)
-            parts.append(normalise(adapted, path, ctx) if call else adapted)
+        if isinstance(adapted, ToolCall):
+            parts.append(normalise(adapted, path, ctx))
+        elif adapted is not None:
+            parts.append(adapted)
     return replace(choice, parts=tuple(parts), stop=choice.stop or _stop(parts, ctx))
 
 

@@ -1,13 +1,15 @@
 """Reasoning state on its way through a client of another protocol.
 
-Providers sign or encrypt what their models thought and want it back unchanged, but the client in between
-speaks another protocol. So the state travels in the reasoning field of that protocol, sealed in a
-carrier: a tag, who issued it, and the part as it was. When the client sends its history back,
-the carrier is opened for its issuer and for nobody else; any other target gets a note instead.
+Providers sign or encrypt what their models thought and want it back unchanged, but the client in
+between speaks another protocol. So the state travels in the reasoning field of that protocol,
+sealed in a carrier: a tag, who issued it, and the part as it was. When the client sends its history
+back, the carrier is opened for its issuer and for nobody else; any other target gets a note
+instead.
 
-A carrier also holds what the client's protocol has no room for and the issuer wants back as it was: the
-order of texts, reasoning and calls, the text of arguments that an object would not give back byte for
-byte, and signatures on calls and texts. Nothing is hidden in ids, and no server state is needed.
+A carrier also holds what the client's protocol has no room for and the issuer wants back as it was:
+the order of texts, reasoning and calls, the text of arguments that an object would not give back
+byte for byte, and signatures on calls and texts. Nothing is hidden in ids, and no server state is
+needed.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -28,7 +30,9 @@ TAG: Final = "tg1."
 
 
 class Place(Struct, frozen=True, omit_defaults=True):
-    """Where a part stood: a text by its length, a call by its id, reasoning by being next or by itself."""
+    """Where a part stood: a text by its length, a call by its id, reasoning by being next or by
+    itself.
+    """
 
     text: int | None = None
     reasoning: Reasoning | None = None
@@ -60,7 +64,8 @@ def unpack(text: str | None) -> Carrier | None:
         return None
 
 
-# --- to the client -----------------------------------------------------------------------------------
+# --- to the client
+# -----------------------------------------------------------------------------------
 
 
 def seal(response: Response, ctx: Context) -> Response:
@@ -89,9 +94,9 @@ def _seal_choice(choice: Choice, issuer: str, target: Surface, ctx: Context) -> 
 class Layout:
     """How a message is laid out, noted part by part, and the carriers that tell of it.
 
-    Where calls can carry state, clients keep it there and may throw other reasoning away, so each call
-    tells what stood between it and the call before. Elsewhere one carrier behind everything tells
-    it, if the protocol itself would not.
+    Where calls can carry state, clients keep it there and may throw other reasoning away, so each
+    call tells what stood between it and the call before. Elsewhere one carrier behind everything
+    tells it, if the protocol itself would not.
     """
 
     def __init__(self, issuer: str, target: Surface) -> None:
@@ -132,7 +137,9 @@ def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
     """Reasoning that shows its words and carries the rest."""
     words = words_of(part)
     # One message of an ordered protocol gives every reasoning part back by itself, with its words.
-    kept = replace(part, text="") if target.ordered and part.text == words else part
+    # Where there is a summary too, a stream may have shown that instead.
+    plain = target.ordered and part.text == words and not part.summary
+    kept = replace(part, text="") if plain else part
     signature = pack(Carrier(issuer, reasoning=kept))
     return Reasoning(text=words, signature=signature, redacted=not words)
 
@@ -170,7 +177,8 @@ def _in_flat_order(parts: tuple[Part, ...]) -> bool:
     return ranks == sorted(ranks) and ranks.count(1) <= 1 and ranks.count(0) <= 1
 
 
-# --- back to the provider --------------------------------------------------------------------------
+# --- back to the provider
+# --------------------------------------------------------------------------
 
 
 def unseal(request: Request, ctx: Context) -> Request:
@@ -209,16 +217,20 @@ class _Opening:
         self._native = ctx.source is ctx.target
         self._index = 0
         self._displayed = False
+        self._plain: list[int] = []
         self.layouts: dict[int, tuple[Place, ...]] = {}
 
     def message(self, index: int, message: Message) -> Message:
         """The message without carriers and foreign state."""
-        self._index, self._displayed = index, False
+        self._index, self._displayed, self._plain = index, False, []
         opened = [self._part(part, place) for place, part in enumerate(message.parts)]
         if self._displayed:
             # Carriers without words had their words shown beside them, as plain reasoning.
             pairs = zip(opened, message.parts, strict=True)
             opened = [new for new, old in pairs if not (new is old and isinstance(old, Reasoning))]
+            self._plain = []
+        for place in self._plain:
+            self._drop(place, None)
         return replace(message, parts=tuple(part for part in opened if part is not None))
 
     def _part(self, part: Part, place: int) -> Part | None:
@@ -237,6 +249,9 @@ class _Opening:
         carrier = unpack(part.signature)
         if carrier is None and (self._native or self._is_welcome(part)):
             return part
+        if part.signature is None and not part.redacted:
+            self._plain.append(place)
+            return None
         if carrier is None or not self._open(carrier):
             self._drop(place, carrier)
             return None
@@ -266,9 +281,7 @@ class _Opening:
         self._ctx.note("reasoning-dropped", path, f"it is bound to {who}")
 
 
-def _laid_out(
-    messages: list[Message], layouts: dict[int, tuple[Place, ...]]
-) -> Iterator[Message]:
+def _laid_out(messages: list[Message], layouts: dict[int, tuple[Place, ...]]) -> Iterator[Message]:
     """Turns whose layout is known, as they were; everything else as it is."""
     first = 0
     while first < len(messages):

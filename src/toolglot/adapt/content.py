@@ -1,8 +1,8 @@
 """Parts of messages: media, cache marks, citations and what only one protocol understands.
 
-Every part is brought into a form that the target accepts in that place. What fits nowhere is replaced
-by a text that names it, never dropped without one. Media in a tool result that cannot stand there move
-into the user message that follows the results.
+Every part is brought into a form that the target accepts in that place. What fits nowhere is
+replaced by a text that names it, never dropped without one. Media in a tool result that cannot
+stand there move into the user message that follows the results.
 """
 
 from collections.abc import Callable, Mapping
@@ -221,11 +221,11 @@ def _needs_nothing(part: Part) -> bool:
     """The common case, told apart quickly: plain text, plain calls, results of plain text."""
     kind = type(part)
     if kind is Text:
-        return part.cache is None and not part.citations  # type: ignore[union-attr] - a Text
+        return part.cache is None and not part.citations  # type: ignore[union-attr]  # a Text
     if kind is ToolCall:
         return not (part.cache or part.id_made) and part.arguments[:1] == "{"  # type: ignore[union-attr]
     if kind is ToolResult:
-        plain = not (part.cache or part.id_made)  # type: ignore[union-attr] - a ToolResult
+        plain = not (part.cache or part.id_made)  # type: ignore[union-attr]  # a ToolResult
         return plain and all(map(_needs_nothing, part.parts))  # type: ignore[union-attr]
     return kind is Reasoning
 

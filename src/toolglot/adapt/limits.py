@@ -34,7 +34,9 @@ def require_limits(request: Request, ctx: Context) -> Request:
 
 
 def limit_cache_marks(request: Request, ctx: Context) -> Request:
-    """Keep only the last cache marks, in the order tools, system, messages, of a target with a maximum."""
+    """Keep only the last cache marks, in the order tools, system, messages, of a target with a
+    maximum.
+    """
     _, target = surfaces(ctx)
     if not target.cache_marks or target.max_cache_marks is None:
         return request

@@ -1,4 +1,5 @@
-"""Calls and results: every call answered once, every result after its call, in a place the target accepts.
+"""Calls and results: every call answered once, every result after its call, in a place the target
+accepts.
 
 Providers refuse a history in which a call has no result or a result no call. Clients produce such
 histories when they trim, cancel or branch. Each repair is a note; nothing is deleted without one.

@@ -1,7 +1,8 @@
 """Answers: calls as the client declared them, whatever the provider had to be told.
 
 Whole responses and streams undo the same steps. In a stream, a name or an id is undone at the start
-of a call; arguments are undone piece by piece where every step can do that, else when they are whole.
+of a call; arguments are undone piece by piece where every step can do that, else when they are
+whole.
 """
 
 from collections.abc import Iterable
@@ -91,7 +92,11 @@ class Restoring:
         part: Any = held.finish()
         call = part if event.incomplete else self._undo.call(part)
         start = PartStarted(event.index, replace(call, arguments=""), held.choice)
-        return (start, PartDelta(event.index, call.arguments), event) if call.arguments else (start, event)
+        return (
+            (start, PartDelta(event.index, call.arguments), event)
+            if call.arguments
+            else (start, event)
+        )
 
 
 def _close(chain: list[Live]) -> str:

@@ -1,14 +1,16 @@
 """Settings of a request: what the target cannot express is taken out and named."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import OutputFormat, ReasoningSettings, Request, Text
-from toolglot.receipt import Severity
 from toolglot.surface import Surface
+
+if TYPE_CHECKING:
+    from toolglot.receipt import Severity
 
 _HANDLED: Final = frozenset({"model", "messages", "system", "tools", "extras", "spelling"})
 _SETTINGS: Final = tuple(name for name in Request.__struct_fields__ if name not in _HANDLED)
@@ -39,7 +41,8 @@ def drop_settings(request: Request, ctx: Context) -> Request:
     return replace(request, **changes) if changes else request
 
 
-# --- reasoning: a switch, an effort or a budget ------------------------------------------------------
+# --- reasoning: a switch, an effort or a budget
+# ------------------------------------------------------
 
 _BUDGETS: Final = (
     ("minimal", 512),
@@ -48,8 +51,8 @@ _BUDGETS: Final = (
     ("high", 24576),
     ("xhigh", 32768),
 )
-"""Efforts and the largest budget that counts as each; more is `max`. The scale is ours, the steps are
-those of https://ai.google.dev/gemini-api/docs/openai (read 2026-11-15) where it names them."""
+"""Efforts and the largest budget that counts as each; more is `max`. The scale is ours, the steps
+are those of https://ai.google.dev/gemini-api/docs/openai (read 2026-11-15) where it names them."""
 
 _MAX_BUDGET: Final = 64000
 
@@ -65,7 +68,9 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         ctx.note("prefill-changed", ctx.setting("reasoning"), note)
         return replace(request, reasoning=ReasoningSettings(enabled=False))
     if settings.enabled is False and settings.effort not in (None, "none"):
-        ctx.note("field-dropped", ctx.setting("reasoning"), "reasoning is off, so no effort", "info")
+        ctx.note(
+            "field-dropped", ctx.setting("reasoning"), "reasoning is off, so no effort", "info"
+        )
         settings = replace(settings, effort=None)
     adapted = _switch(_amount(settings, request, target, ctx), target, ctx)
     if adapted.summary is not None and "summary" not in target.reasoning:
@@ -136,7 +141,8 @@ def _effort(
 
 
 def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
-    path, changes = ctx.setting("reasoning"), {}
+    path = ctx.setting("reasoning")
+    changes: dict[str, Any] = {}
     if (
         settings.enabled is None
         and settings.effort is not None
@@ -184,7 +190,8 @@ def nearest_effort(effort: str, known: tuple[str, ...]) -> str:
     return min(known, key=lambda each: (abs(_SCALE.index(each) - wanted), _SCALE.index(each)))
 
 
-# --- structured output -------------------------------------------------------------------------------
+# --- structured output
+# -------------------------------------------------------------------------------
 
 
 def adapt_output(request: Request, ctx: Context) -> Request:

@@ -1,7 +1,8 @@
 """Streams: the same adapting as for whole responses, event by event and live.
 
 A delta leaves as soon as its meaning is certain. `Showing` does what `adapt_answer` and `seal` do;
-`Serial` keeps one part open at a time for targets that want that; `Buffered` lets calls leave whole.
+`Serial` keeps one part open at a time for targets that want that; `Buffered` lets calls leave
+whole.
 """
 
 from collections.abc import Callable, Iterable
@@ -64,7 +65,7 @@ class Serial:
         """What one event becomes."""
         kind = type(event)
         if kind is PartDelta or kind is PartEnded:
-            index = event.index  # type: ignore[union-attr] - both have one
+            index = event.index  # type: ignore[union-attr]  # both have one
             if index != self._open:
                 self._waiting[index].append(event)
                 return ()
@@ -90,7 +91,9 @@ class Serial:
 
 
 class Buffered:
-    """Calls leave whole: what comes of a call waits for its end. Expects one open part at a time."""
+    """Calls leave whole: what comes of a call waits for its end. Expects one open part at a
+    time.
+    """
 
     __slots__ = ("_call",)
 
@@ -198,7 +201,9 @@ class Showing:
         return (PartDelta(shown.index, text),)
 
     def _arguments(self, shown: _Shown, text: str) -> Iterable[Event]:
-        """The beginning of a call's arguments: an object leaves as it comes, anything else whole."""
+        """The beginning of a call's arguments: an object leaves as it comes, anything else
+        whole.
+        """
         first = text.lstrip()[:1]
         if shown.held or not first:
             return ()

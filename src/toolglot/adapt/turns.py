@@ -73,7 +73,9 @@ def is_flat(parts: tuple[Part, ...]) -> bool:
 
 
 def flatten(message: Message, index: int, ctx: Context) -> Message:
-    """A message of a protocol that keeps reasoning, one text and calls apart, without their order."""
+    """A message of a protocol that keeps reasoning, one text and calls apart, without their
+    order.
+    """
     parts = flat_parts(message.parts, ctx, ctx.at(index))
     return message if parts is message.parts else replace(message, parts=parts)
 

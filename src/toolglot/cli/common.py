@@ -1,43 +1,94 @@
-"""What several commands share: protocol arguments, reading input, tables."""
+"""What several commands share: protocol arguments, reading input, translating, wrapped text."""
 
 import argparse
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from toolglot.errors import ToolglotError
+from toolglot.ir import Json
+from toolglot.receipt import Receipt
 from toolglot.registry import PROTOCOLS
+from toolglot.streams import StreamTranslator
+from toolglot.translate import translate_request, translate_response
 
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
 
+REQUEST, RESPONSE, ERROR, STREAM = KINDS = ("request", "response", "error", "stream")
+
+_ONLY: Final = {
+    "model": (REQUEST,),
+    "path": (REQUEST,),
+    "status": (RESPONSE, ERROR),
+    "request": (RESPONSE, ERROR, STREAM),
+    "split": (STREAM,),
+    "stream_tools": (STREAM,),
+    "pretty": (REQUEST, RESPONSE, ERROR),
+}
+"""Options that make sense for some kinds of document only."""
+
 
 def add_command(
-    commands: Commands, name: str, run: Any, summary: str, example: str
+    commands: Commands, name: str, run: Any, summary: str, *examples: str
 ) -> argparse.ArgumentParser:
-    """A command with its help and an example of its use."""
+    """A command with its help and examples of its use."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n  {example}",
+        epilog="\n  ".join((f"example{'s' if len(examples) > 1 else ''}:", *examples)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, refuse=parser.error)
     return parser
 
 
-def add_pair(parser: argparse.ArgumentParser) -> None:
-    """The two protocols of a translation, what is translated and where it comes from."""
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """Where the input comes from."""
+    parser.add_argument("file", nargs="?", help="input file; standard input if left out")
+
+
+def add_protocol(parser: argparse.ArgumentParser, option: str, words: str, **more: Any) -> None:
+    """An option that names a protocol."""
     names = list(PROTOCOLS)
     parser.add_argument(
-        "--from", dest="source", required=True, choices=names, help="protocol of the input"
+        option,
+        required=True,
+        choices=names,
+        metavar="PROTOCOL",
+        help=f"{words}: {', '.join(names[:-1])} or {names[-1]}",
+        **more,
+    )
+
+
+def add_document(parser: argparse.ArgumentParser) -> None:
+    """The two protocols of a translation, what is translated and where it comes from."""
+    add_file(parser)
+    add_protocol(parser, "--from", "protocol of the input", dest="source")
+    add_protocol(parser, "--to", "protocol of the output", dest="target")
+    parser.add_argument(
+        "--what", choices=KINDS, default=REQUEST, help="what the input is; a request if left out"
     )
     parser.add_argument(
-        "--to", dest="target", required=True, choices=names, help="protocol of the output"
+        "--path", help="URL path that the request came on, where the protocol keeps the model there"
     )
-    parser.add_argument("file", nargs="?", help="input file; standard input if left out")
+    parser.add_argument(
+        "--request", metavar="FILE", help="the client's request that the input answers"
+    )
+    parser.add_argument(
+        "--status", type=int, help="HTTP status that the response or error came with"
+    )
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Refuse options that the kind of document has no use for, rather than ignore them."""
+    for option, kinds in _ONLY.items():
+        if args.what not in kinds and getattr(args, option, None):
+            spelled = "--" + option.replace("_", "-")
+            args.refuse(f"{spelled} has no meaning for --what {args.what}")
 
 
 def read_input(file: str | None) -> bytes:
@@ -45,22 +96,80 @@ def read_input(file: str | None) -> bytes:
     return Path(file).read_bytes() if file else sys.stdin.buffer.read()
 
 
-class MissingExtraError(ToolglotError):
-    """A command needs an optional dependency."""
+# --- translating ----------------------------------------------------------------------------------
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table that wraps its cells to the width of the terminal."""
-    try:
-        from rich.console import Console  # noqa: PLC0415 - optional, and slow to import
-        from rich.table import Table  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError(
-            "tables need the `cli` extra: pip install 'toolglot[cli]'"
-        ) from None
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(cell.replace("[", r"\[") for cell in row))
-    Console().print(table)
+def translate_document(
+    args: argparse.Namespace, data: bytes, **options: Any
+) -> tuple[Json, Receipt]:
+    """The body of a translated request, response or error, and what that changed.
+
+    What a protocol says outside the body is said to the person at the screen.
+    """
+    if args.what == REQUEST:
+        request, receipt = translate_request(
+            data, source=args.source, target=args.target, path=args.path or "", **options
+        )
+        body = in_body(request.body, request.path, args.target)
+        if body is not request.body:
+            print(f"path {request.path}", file=sys.stderr)
+        return body, receipt
+    response, receipt = translate_response(
+        data,
+        source=args.source,
+        target=args.target,
+        status=args.status or 200,
+        request=asked(args),
+        **options,
+    )
+    if args.what == ERROR:
+        print(f"status {response.status}", file=sys.stderr)
+    return response.body, receipt
+
+
+def stream_translator(args: argparse.Namespace, **options: Any) -> StreamTranslator:
+    """What translates the stream that was asked for."""
+    return StreamTranslator(args.source, args.target, request=asked(args), **options)
+
+
+def asked(args: argparse.Namespace) -> bytes | None:
+    """The client's request, if it was given."""
+    return Path(args.request).read_bytes() if args.request else None
+
+
+def in_body(body: Json, path: str, target: str) -> Json:
+    """A body that says everything, also where the protocol says the model in its path."""
+    if "{model}" not in PROTOCOLS[target].SURFACE.path or "model" in body or not path:
+        return body
+    return {"model": "models/" + path.partition("/models/")[2].rpartition(":")[0], **body}
+
+
+# --- text for people ------------------------------------------------------------------------------
+
+
+def counted(receipt: Receipt) -> str:
+    """How many notes of each severity, the gravest first."""
+    counts = reversed(receipt.counts().items())
+    return ", ".join(f"{count} {severity}" for severity, count in counts if count)
+
+
+def hanging(head: str, text: str, indent: int) -> str:
+    """A head and a text beside it, wrapped to the width of the terminal below itself."""
+    return textwrap.fill(
+        text,
+        width=max(shutil.get_terminal_size().columns, indent + 20),
+        initial_indent=head.ljust(indent) if len(head) < indent else head + " ",
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def print_groups(rows: Iterable[tuple[str, str, str]], indent: int) -> None:
+    """Rows of (group, head, text), each group under its own line."""
+    current = None
+    for group, head, text in rows:
+        if group != current:
+            print(f"\n{group}")
+            current = group
+        print(hanging(f"  {head}", text, indent))

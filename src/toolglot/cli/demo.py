@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from toolglot.cli.common import Commands, add_command, print_table
+from toolglot.cli.common import Commands, add_command, print_groups
 from toolglot.ir import Json
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import translate_request
@@ -73,6 +73,8 @@ def run(_args: argparse.Namespace) -> int:
                 first.body, source=source, target=target, path=first.path
             )
             changes = ", ".join(f"{count}x {code}" for code, count in receipt.codes().items())
-            rows.append((source, target, f"{len(wire.data())} bytes", changes or "nothing changed"))
-    print_table("One tool loop through every pair", ("from", "to", "request", "receipt"), rows)
+            head = f"{target:<17} {len(wire.data()):>4} bytes"
+            rows.append((f"from {source} to", head, changes or "nothing changed"))
+    print("One tool loop through every pair of protocols, and what its receipt says")
+    print_groups(rows, 33)
     return 0

@@ -1,35 +1,68 @@
 """`toolglot explain`: what a translation would change, and why."""
 
 import argparse
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
 
-from toolglot.cli.common import Commands, add_command, add_pair, print_table, read_input
-from toolglot.receipt import CATALOGUE
-from toolglot.translate import translate_request, translate_response
+from toolglot.cli.common import (
+    STREAM,
+    Commands,
+    add_command,
+    add_document,
+    check_options,
+    counted,
+    hanging,
+    read_input,
+    stream_translator,
+    translate_document,
+)
+from toolglot.receipt import CATALOGUE, SEVERITIES, Note, Receipt
 
-_EXAMPLE = "toolglot explain --from openai-responses --to anthropic < request.json"
+_EXAMPLES: Final = (
+    "toolglot explain --from openai-responses --to anthropic request.json",
+    "toolglot explain --from openai-chat --to gemini --what stream < recorded.txt",
+)
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
     summary = "show what a translation would change and why, without translating"
-    parser = add_command(commands, "explain", run, summary, _EXAMPLE)
-    add_pair(parser)
-    parser.add_argument("--what", choices=("request", "response", "error"), default="request")
+    add_document(add_command(commands, "explain", run, summary, *_EXAMPLES))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the receipt as a table."""
-    data = read_input(args.file)
-    translate = translate_request if args.what == "request" else translate_response
-    _, receipt = translate(data, source=args.source, target=args.target)
+    """Print the receipt, gravest first, with the meaning of every code in it."""
+    check_options(args)
+    receipt = _receipt(args)
+    pair = f"{args.source} to {args.target}"
     if not receipt:
-        print(f"{args.source} to {args.target}: nothing would change")
+        print(f"{pair}: nothing would change")
         return 0
-    rows = [
-        (n.severity, n.code, n.path or "(all)", n.message, CATALOGUE[n.code].meaning)
-        for n in receipt
-    ]
-    print_table(
-        f"{args.source} to {args.target}", ("severity", "code", "where", "what", "meaning"), rows
-    )
+    print(f"{pair}: {counted(receipt)}")
+    for severity in reversed(SEVERITIES):
+        for code, notes in _by_code(receipt, severity):
+            print("\n" + hanging(f"{severity}: {code}:", CATALOGUE[code].meaning, 2))
+            for note in notes:
+                said = "" if note.message == CATALOGUE[code].meaning else note.message
+                where = note.path or ("everywhere" if not said else "")
+                print(hanging("   ", ": ".join(filter(None, (where, said))), 4))
     return 0
+
+
+def _receipt(args: argparse.Namespace) -> Receipt:
+    data = read_input(args.file)
+    if args.what != STREAM:
+        return translate_document(args, data)[1]
+    translator = stream_translator(args)
+    translator.feed(data)
+    translator.close()
+    return translator.receipt
+
+
+def _by_code(receipt: Receipt, severity: str) -> Iterable[tuple[str, list[Note]]]:
+    groups: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in receipt:
+        if note.severity == severity:
+            groups[note.code].append(note)
+    return groups.items()

@@ -1,36 +1,33 @@
 """`toolglot protocols`: the protocols, and what each pair of them loses."""
 
 import argparse
+from typing import Final
 
-from toolglot.cli.common import Commands, add_command, print_table
+from toolglot.cli.common import Commands, add_command, hanging, print_groups
 from toolglot.matrix import pairs
 from toolglot.registry import PROTOCOLS
+
+_INDENT: Final = 20
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    add_command(
-        commands,
-        "protocols",
-        run,
-        "list the protocols and what each pair loses",
-        "toolglot protocols",
-    )
+    summary = "list the protocols and what each pair loses"
+    add_command(commands, "protocols", run, summary, "toolglot protocols")
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Print both tables."""
-    known = [
-        (codec.NAME, codec.SURFACE.path, (codec.__doc__ or "").splitlines()[0])
-        for codec in PROTOCOLS.values()
-    ]
-    print_table("Protocols", ("name", "path", "what"), known)
-    rows = [
-        (source, target, ", ".join(lost) or "nothing")
-        for source, target, lost in pairs()
-        if source != target
-    ]
-    print_table(
-        "What a request loses on the way", ("from", "to", "what the target cannot say"), rows
+    """Print the protocols, then for each what the others cannot say."""
+    print("Protocols\n")
+    for codec in PROTOCOLS.values():
+        print(hanging(f"  {codec.NAME}", (codec.__doc__ or "").splitlines()[0], _INDENT))
+    print("\nWhat a request cannot say any more when it is translated")
+    print_groups(
+        (
+            (f"from {source} to", target, ", ".join(lost) or "nothing")
+            for source, target, lost in pairs()
+            if source != target
+        ),
+        _INDENT,
     )
     return 0

@@ -1,88 +1,154 @@
 """`toolglot translate`: one document from one protocol to another."""
 
 import argparse
+import random
 import sys
+from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
+from typing import Final, cast
 
 from msgspec import to_builtins
 
-from toolglot.cli.common import Commands, add_command, add_pair, read_input
-from toolglot.ir import Json
+from toolglot.cli.common import (
+    STREAM,
+    Commands,
+    add_command,
+    add_document,
+    check_options,
+    counted,
+    read_input,
+    stream_translator,
+    translate_document,
+)
 from toolglot.receipt import Receipt
-from toolglot.registry import get_protocol
-from toolglot.translate import translate_request, translate_response
 from toolglot.wire import jsontext
 
-_EXAMPLE = (
-    "toolglot translate --from anthropic --to openai-chat --what request < in.json > out.json"
+_EXAMPLES: Final = (
+    "toolglot translate --from anthropic --to openai-chat request.json > out.json",
+    "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
+    "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
+    "curl -N ... | toolglot translate --from openai-chat --to anthropic --what stream",
 )
+_PIECE: Final = 64 * 1024
+_LONGEST: Final = 64
+"""Bytes of the longest piece that a random cut gives."""
+
+Split = Callable[[bytes], Iterator[bytes]]
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(
-        commands, "translate", run, "translate one document to another protocol", _EXAMPLE
+    summary = "translate one document or stream to another protocol"
+    parser = add_command(commands, "translate", run, summary, *_EXAMPLES)
+    add_document(parser)
+    parser.add_argument(
+        "--receipt",
+        metavar="FILE",
+        help="write what was changed there, as a JSON list of {code, severity, path, message}, "
+        "instead of to standard error",
     )
-    add_pair(parser)
-    parser.add_argument("--what", choices=("request", "response", "error"), default="request")
-    parser.add_argument("--receipt", metavar="FILE", help="write the receipt there, as JSON")
     parser.add_argument(
         "--strict", action="store_true", help="refuse a translation that loses meaning"
     )
     parser.add_argument("--pretty", action="store_true", help="indent the result")
     parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
-        "--status", type=int, help="HTTP status that the response or error came with"
+        "--split",
+        type=split_by,
+        metavar="HOW",
+        help="cut a stream before it is read, to try that nothing depends on it: "
+        "char, a number of bytes, or random:SEED",
     )
     parser.add_argument(
-        "--request", metavar="FILE", help="the client's request that a response answers"
+        "--stream-tools",
+        choices=("live", "buffered"),
+        help="stream the arguments of calls as they come, or each call whole",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Translate standard input to standard output."""
-    data = read_input(args.file)
-    body, receipt = _translate(args, data)
+    """Translate the input to standard output."""
+    check_options(args)
+    if args.what == STREAM:
+        return _stream(args)
+    options = {"model": args.model} if args.model else {}
+    body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)
-    if args.receipt:
-        Path(args.receipt).write_bytes(jsontext.pretty(to_builtins(receipt.notes)) + b"\n")
-    else:
-        print(words(receipt), file=sys.stderr)
+    _report(receipt, args.receipt)
     sys.stdout.buffer.write(written + b"\n")
     return 0
 
 
-def _translate(args: argparse.Namespace, data: bytes) -> tuple[Json, Receipt]:
-    if args.what == "request":
-        request, receipt = translate_request(
-            data, source=args.source, target=args.target, strict=args.strict, model=args.model
-        )
-        return in_body(request.body, request.path, args.target), receipt
-    response, receipt = translate_response(
-        data,
-        source=args.source,
-        target=args.target,
-        status=args.status or 200,
-        request=Path(args.request).read_bytes() if args.request else None,
-        strict=args.strict,
-    )
-    if args.what == "error":
-        print(f"status {response.status}", file=sys.stderr)
-    return response.body, receipt
+def _stream(args: argparse.Namespace) -> int:
+    """Translate a stream as it comes; in strict mode not before all of it was seen."""
+    options = {"stream_tools": args.stream_tools} if args.stream_tools else {}
+    translator = stream_translator(args, strict=args.strict, **options)
+    output, held = sys.stdout.buffer, list[bytes]()
+    write = held.append if args.strict else output.write
+    for piece in _pieces(args):
+        write(translator.feed(piece))
+        output.flush()
+    write(translator.close())
+    _report(translator.receipt, args.receipt)
+    output.write(b"".join(held))
+    return 0
 
 
-def in_body(body: Json, path: str, target: str) -> Json:
-    """A body that says everything, also where the protocol says the model in its path."""
-    if "{model}" not in get_protocol(target).SURFACE.path or "model" in body or not path:
-        return body
-    return {"model": "models/" + path.partition("/models/")[2].rpartition(":")[0], **body}
+def _pieces(args: argparse.Namespace) -> Iterator[bytes]:
+    if args.split is not None:
+        yield from args.split(read_input(args.file))
+    elif args.file:
+        with Path(args.file).open("rb") as file:
+            yield from _as_they_come(file)
+    else:
+        yield from _as_they_come(cast("BufferedReader", sys.stdin.buffer))
+
+
+def _as_they_come(file: BufferedReader) -> Iterator[bytes]:
+    while piece := file.read1(_PIECE):
+        yield piece
+
+
+def split_by(how: str) -> Split:
+    """The way of cutting that `char`, `7` or `random:42` stands for."""
+    name, _, seed = how.partition(":")
+    if how == "char":
+        return _characters
+    if how.isdecimal() and int(how) > 0:
+        return lambda data: _sized(data, lambda: int(how))
+    if name == "random" and seed:
+        return lambda data: _random(data, seed)
+    raise argparse.ArgumentTypeError(f"expected char, a number or random:SEED, got {how!r}")
+
+
+def _characters(data: bytes) -> Iterator[bytes]:
+    for character in data.decode("utf-8", "surrogateescape"):
+        yield character.encode("utf-8", "surrogateescape")
+
+
+def _random(data: bytes, seed: str) -> Iterator[bytes]:
+    dice = random.Random(seed)  # noqa: S311 - not for secrets
+    return _sized(data, lambda: dice.randint(1, _LONGEST))
+
+
+def _sized(data: bytes, size: Callable[[], int]) -> Iterator[bytes]:
+    place = 0
+    while place < len(data):
+        end = place + size()
+        yield data[place:end]
+        place = end
+
+
+def _report(receipt: Receipt, file: str | None) -> None:
+    if file:
+        Path(file).write_bytes(jsontext.pretty(to_builtins(receipt.notes)) + b"\n")
+    else:
+        print(words(receipt), file=sys.stderr)
 
 
 def words(receipt: Receipt) -> str:
     """A receipt for a person."""
     if not receipt:
         return "nothing was changed"
-    counts = ", ".join(
-        f"{count} {severity}" for severity, count in receipt.counts().items() if count
-    )
-    return f"{counts}:\n" + "\n".join(f"  {note}" for note in receipt)
+    return f"{counted(receipt)}:\n" + "\n".join(f"  {note}" for note in receipt)

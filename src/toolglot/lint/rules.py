@@ -1,8 +1,8 @@
 """What all stream linters share: frames, rules over frames, and running them.
 
-A linter is a state and a table of rules. A rule names the kinds of frame that it looks at and yields
-a sentence for everything wrong; it sees the state as it was before the frame. A new rule is one
-entry.
+A linter is a state and a table of rules. A rule names the kinds of frame that it looks at and
+yields a sentence for everything wrong; it sees the state as it was before the frame. A new rule is
+one entry.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -211,6 +211,8 @@ def after_end(_state: State, frame: Frame) -> Iterator[Finding]:
 
 def named(_state: State, frame: Frame) -> Iterator[Finding]:
     """The `event:` line repeats the type."""
+    if not frame.kind:
+        return
     if frame.name is None:
         yield f"there is no `event:` line; it should say {show(frame.kind)}"
     elif frame.name != frame.kind:

@@ -162,7 +162,9 @@ class _Marked:
         self._starts, self._words = _patterns(markers)
 
     def are_in(self, text: str) -> bool:
-        """Whether one of them is there: a quick look for their longest words, then a careful one."""
+        """Whether one of them is there: a quick look for their longest words, then a careful
+        one.
+        """
         lower = text.lower()
         for start in self._starts:
             if start in lower:

@@ -1,4 +1,6 @@
-"""What the errors of all protocols have in common: their kind by status and words, and their headers."""
+"""What the errors of all protocols have in common: their kind by status and words, and their
+headers.
+"""
 
 from collections.abc import Mapping
 from typing import Final

@@ -203,7 +203,9 @@ class Fields:
         return Fields(value, self.home, self, key)
 
     def maybe_fields(self, key: str) -> "Fields | None":
-        """An object, if there is one, to be read in turn. An empty one also stays among the rest."""
+        """An object, if there is one, to be read in turn. An empty one also stays among the
+        rest.
+        """
         value = self._left.get(key)
         if value is None:
             return None
@@ -265,7 +267,9 @@ def kind_of(value: Any) -> str:
 
 
 def merge(wire: Json, extras: Extras, name: str) -> Json:
-    """Add a protocol's own extras to what was encoded, members of members too; what was encoded wins."""
+    """Add a protocol's own extras to what was encoded, members of members too; what was encoded
+    wins.
+    """
     own = extras.get(name)
     if own:
         _merge(wire, own)
@@ -281,7 +285,8 @@ def _merge(wire: Json, own: Json) -> None:
             _merge(there, value)
 
 
-# --- settings: scalar members that protocols share under different keys -----------------------------
+# --- settings: scalar members that protocols share under different keys
+# -----------------------------
 
 Setting = tuple[str, str, str]
 """Interlingua field, wire key, and which `maybe_…` reads it."""

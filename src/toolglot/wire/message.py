@@ -13,7 +13,9 @@ from toolglot.wire.fields import kind_of
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
-    """A request on the wire. Where a protocol puts the model or streaming in the path, they are there."""
+    """A request on the wire. Where a protocol puts the model or streaming in the path, they are
+    there.
+    """
 
     body: Json
     path: str = ""
@@ -44,11 +46,9 @@ class WireResponse(Struct, frozen=True, kw_only=True):
 
 def read_body(body: Any, ctx: Context | None = None) -> Json:
     """A JSON object from bytes, text or an object that was parsed already."""
-    value = (
-        jsontext.decode(body, ctx)
-        if isinstance(body, (bytes, bytearray, memoryview, str))
-        else body
-    )
+    if isinstance(body, (bytearray, memoryview)):
+        body = bytes(body)
+    value = jsontext.decode(body, ctx) if isinstance(body, (bytes, str)) else body
     if not isinstance(value, dict):
         raise DecodeError("", f"expected object, got {kind_of(value)}")
     return value

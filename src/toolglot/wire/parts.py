@@ -21,9 +21,11 @@ ERROR_MARK: Final = "[tool error] "
 
 
 def arguments_object(call: ToolCall, ctx: Context) -> Json:
-    """A call's arguments as an object, wrapped where they are none. Reversed by `arguments_text`."""
+    """A call's arguments as an object, wrapped where they are none. Reversed by
+    `arguments_text`.
+    """
     try:
-        value = _parse(call.arguments) if call.arguments else {}
+        value = _parse(call, ctx) if call.arguments else {}
     except ValueError:
         ctx.note("arguments-invalid", call.id, f"the arguments of {call.name} are not JSON")
         return {INVALID_KEY: call.arguments}
@@ -47,12 +49,16 @@ def arguments_text(value: Any) -> str:
     return jsontext.text(value)
 
 
-def _parse(text: str) -> Any:
+def _parse(call: ToolCall, ctx: Context) -> Any:
     """The value of arguments, exact if it can be had: the lenient reader rounds long decimals."""
     try:
-        return jsontext.decode(text)
-    except DecodeError:
-        return jsontext.peek(text)
+        return jsontext.decode(call.arguments)
+    except DecodeError as error:
+        value = jsontext.peek(call.arguments)
+        ctx.note(
+            "arguments-normalised", call.id, f"of {call.name}: {error}; the last counts", "lossy"
+        )
+        return value
 
 
 def _is_json(text: str) -> bool:

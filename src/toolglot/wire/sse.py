@@ -1,8 +1,9 @@
 """Server-sent events, both ways, from bytes cut anywhere.
 
-Reference: https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-15). Lines end
-in LF, CRLF or CR and in nothing else: U+2028 inside JSON is not a line end. Real servers leave out
-the space after `data:`, the `event:` line, and sometimes the last blank line; all of that is read.
+Reference: https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-15). Lines
+end in LF, CRLF or CR and in nothing else: U+2028 inside JSON is not a line end. Real servers leave
+out the space after `data:`, the `event:` line, and sometimes the last blank line; all of that is
+read.
 """
 
 from typing import Final
@@ -10,7 +11,9 @@ from typing import Final
 from toolglot.errors import DecodeError
 
 MAX_LINE: Final = 64 * 1024 * 1024
-"""Bytes that one event may have. Ten megabytes of arguments are real; this is a bound, not a target."""
+"""Bytes that one event may have. Ten megabytes of arguments are real; this is a bound, not a
+target.
+"""
 
 
 class SseDecoder:

@@ -51,7 +51,9 @@ class OpenParts:
 
 
 def parse(data: bytes, ctx: Context, count: int) -> Json | None:
-    """One JSON object of a stream; a broken one is passed over with a note, so that the rest can live."""
+    """One JSON object of a stream; a broken one is passed over with a note, so that the rest can
+    live.
+    """
     if count == 1:
         ctx.begin(data)
     try:

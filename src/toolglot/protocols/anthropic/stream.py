@@ -92,7 +92,8 @@ class StreamDecoder:
         self._sse = SseDecoder()
         self._parts = OpenParts()
         self._kinds: dict[int, type[Part]] = {}
-        self._unsaid: dict[int, str] = {}
+        self._inputs: dict[int, tuple[str, list[str]]] = {}
+        self._doubtful: int | None = None
         self._held: dict[int, tuple[Json, list[str]]] = {}
         self._stop: StopReason | None = None
         self._extras: Json = {}
@@ -166,6 +167,7 @@ class StreamDecoder:
         if not self._begun:
             yield self._begin()
         index = self._index(fields, self._last + 1)
+        yield from self._settle()
         yield from self._end(index)
         self._last = index
         block = fields.maybe_object("content_block") or {}
@@ -177,7 +179,7 @@ class StreamDecoder:
         if isinstance(part, ToolCall):
             self._calls = True
             # Some servers put the whole input here and send no deltas; it waits for them.
-            self._unsaid[index] = part.arguments
+            self._inputs[index] = (part.arguments, [])
             yield self._parts.start(index, replace(part, arguments=""))
             return
         if isinstance(part, Reasoning) and part.signature == "":
@@ -208,7 +210,8 @@ class StreamDecoder:
         text, part = delta.get(key), self._parts.index(index)
         if part is None or self._kinds[index] is not wanted or type(text) is not str or not text:
             return None
-        self._unsaid.pop(index, None)
+        if wanted is ToolCall:
+            self._inputs[index][1].append(text)
         return PartDelta(part, text, field)
 
     def _block_delta(self, fields: Fields) -> Iterator[Event]:
@@ -225,11 +228,35 @@ class StreamDecoder:
         else:
             text = delta.get(key)
             if isinstance(text, str) and text:
-                self._unsaid.pop(index, None)
+                if wanted is ToolCall:
+                    self._inputs[index][1].append(text)
                 yield PartDelta(part, text, field)
 
     def _block_stop(self, fields: Fields) -> Iterator[Event]:
-        yield from self._end(self._index(fields, self._last))
+        index = self._index(fields, self._last)
+        if index in self._inputs and not self._is_whole(index):
+            # Whether it was cut is told by the stop reason, which comes next.
+            yield from self._settle()
+            self._doubtful = index
+        else:
+            yield from self._end(index)
+
+    def _is_whole(self, index: int) -> bool:
+        """Whether a call has certainly come to its end."""
+        given, pieces = self._inputs[index]
+        if not pieces:
+            return given != "{}"
+        try:
+            jsontext.peek("".join(pieces))
+        except ValueError:
+            return False
+        return True
+
+    def _settle(self) -> Iterator[Event]:
+        """Close the call that may have been cut, if there is one."""
+        index, self._doubtful = self._doubtful, None
+        if index is not None:
+            yield from self._end(index)
 
     def _end(self, index: int) -> Iterator[Event]:
         """Close a block, if it is open, with what it held back."""
@@ -243,10 +270,12 @@ class StreamDecoder:
             kind = str(value.get("type"))
             yield self._parts.start(index, Opaque(protocol=NAME, type=kind, value=value))
         if index in self._parts:
-            unsaid = self._unsaid.pop(index, None)
-            if unsaid is not None:
-                yield self._parts.delta(index, unsaid)
-            yield self._parts.end(index)
+            stopped = self._stop is not None and self._stop.kind not in ("end", "tool_calls")
+            cut = stopped and index in self._inputs and not self._is_whole(index)
+            given, pieces = self._inputs.pop(index, ("", []))
+            if given and not pieces and not cut:
+                yield self._parts.delta(index, given)
+            yield self._parts.end(index, incomplete=cut)
 
     def _input(self, text: str) -> Any:
         try:
@@ -262,6 +291,8 @@ class StreamDecoder:
         if delta is not None:
             self._stop = decode_stop(delta) or self._stop
             self._keep(delta)
+        if self._stop is not None:
+            yield from self._settle()
         usage = decode_usage(fields.maybe_fields("usage"))
         if usage is not None:
             yield UsageSeen(usage)
@@ -276,6 +307,7 @@ class StreamDecoder:
     def _message_stop(self, _fields: Fields) -> Iterator[Event]:
         if not self._begun:
             yield self._begin()
+        yield from self._settle()
         for index in sorted({*self._kinds, *self._held}):
             yield from self._end(index)
         self._over = True

@@ -60,6 +60,9 @@ _HEAD: Final = frozenset(
     {"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "promptFeedback"}
 )
 _CANDIDATE: Final = frozenset({"content", "finishReason", "index"})
+_PLAIN_HEAD: Final = _HEAD - {"promptFeedback"}
+_PLAIN: Final = frozenset({"content", "index"})
+"""What a chunk and its one candidate hold that bring nothing but more text."""
 
 # --- in -------------------------------------------------------------------------------------------
 
@@ -121,11 +124,31 @@ class StreamDecoder:
         value = parse(payload, self._ctx, self._count)
         if not value:
             return
+        delta = self._plain_delta(value)
+        if delta is not None:
+            yield delta
+            return
         try:
             failed = value.get("error") is not None
             yield from self._error(value) if failed else self._chunk(value)
         except DecodeError as error:
             self._ctx.note("event-skipped", f"event {self._count}", str(error))
+
+    def _plain_delta(self, value: Json) -> PartDelta | None:
+        """By far the most chunks: more of an open text, and nothing else."""
+        candidates = value.get("candidates")
+        if type(candidates) is not list or len(candidates) != 1 or not value.keys() <= _PLAIN_HEAD:
+            return None
+        candidate = candidates[0]
+        if type(candidate) is not dict or not candidate.keys() <= _PLAIN:
+            return None
+        text, choice = _only_text(candidate.get("content")), candidate.get("index", 0)
+        if not text or type(choice) is not int or self._kinds.get(choice) is not Text:
+            return None
+        usage = value.get("usageMetadata")
+        if type(usage) is dict:
+            self._usage = usage
+        return self._parts.delta(choice, text)
 
     def _chunk(self, value: Json) -> Iterator[Event]:
         usage = value.get("usageMetadata")
@@ -312,6 +335,15 @@ class StreamDecoder:
 
 
 _MOST_CHOICES: Final = 1024
+
+
+def _only_text(content: Any) -> str:
+    """The text of a content that is one part with nothing but text."""
+    parts = content.get("parts") if type(content) is dict else None
+    if type(parts) is not list or len(parts) != 1 or type(part := parts[0]) is not dict:
+        return ""
+    text = part.get("text")
+    return text if len(part) == 1 and type(text) is str else ""
 
 
 def _continues(call: Json) -> bool:

@@ -348,8 +348,7 @@ class Details:
 
 def _joined(entry: Json) -> Json:
     return {
-        key: "".join(value) if type(value) is _Pieces else value
-        for key, value in entry.items()
+        key: "".join(value) if type(value) is _Pieces else value for key, value in entry.items()
     }
 
 

@@ -144,7 +144,9 @@ class StreamDecoder:
             self._ctx.note("event-skipped", f"event {self._count}", str(error))
 
     def _plain_delta(self, value: Json) -> PartDelta | None:
-        """By far the most chunks: more of an open text or call of the one choice that most streams have."""
+        """By far the most chunks: more of an open text or call of the one choice that most streams
+        have.
+        """
         delta = _only_delta(value)
         if delta is None or len(delta) != 1:
             return None
@@ -153,7 +155,9 @@ class StreamDecoder:
             index = self._parts.index((0, "content"))
             return None if index is None else PartDelta(index, text)
         entries = delta.get("tool_calls")
-        return self._plain_piece(entries[0]) if type(entries) is list and len(entries) == 1 else None
+        return (
+            self._plain_piece(entries[0]) if type(entries) is list and len(entries) == 1 else None
+        )
 
     def _plain_piece(self, entry: Any) -> PartDelta | None:
         if type(entry) is not dict or len(entry) != 2:  # noqa: PLR2004 - index and function
