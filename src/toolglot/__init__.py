@@ -11,6 +11,8 @@ from toolglot.calls import (
     build_tool_result_messages,
     format_tool_result,
     format_tools,
+    is_compatible,
+    map_tool_call,
     parse_tool_calls,
 )
 from toolglot.context import Context, Options
@@ -23,6 +25,7 @@ from toolglot.errors import (
 )
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.rules import ToolRules
 from toolglot.streams import StreamTranslator
 from toolglot.translate import (
     decode_request,
@@ -48,6 +51,7 @@ __all__ = [
     "StreamTranslator",
     "ToolCall",
     "ToolOutput",
+    "ToolRules",
     "ToolglotError",
     "UnknownProtocolError",
     "UntranslatableError",
@@ -62,7 +66,9 @@ __all__ = [
     "format_tool_result",
     "format_tools",
     "get_protocol",
+    "is_compatible",
     "lint_stream",
+    "map_tool_call",
     "parse_tool_calls",
     "translate_request",
     "translate_response",

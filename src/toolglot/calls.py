@@ -12,11 +12,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot import ir
+from toolglot.adapt import adapt_request
+from toolglot.adapt.rules import map_arguments
 from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.registry import Codec, get_protocol
+from toolglot.rules import ToolRules
 from toolglot.translate import Body, decode_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, read_body
@@ -137,6 +141,29 @@ def format_tools(tools: Sequence[ir.Json], provider: str) -> list[ir.Json]:
         Context(),
     )
     return list(codec.encode_request(request, Context()).body.get("tools", []))
+
+
+def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
+    """Whether a provider can take a tool, and what would change or why not."""
+    codec = _codec(target)
+    own = _codec_of([tool])
+    ctx = Context(source=own.SURFACE, target=codec.SURFACE)
+    body = {"model": "any", own.SURFACE.messages: [], "tools": [tool]}
+    request = own.decode_request(WireRequest(body=body, path="/models/any:"), ctx)
+    adapted = request if own is codec else adapt_request(request, ctx)
+    reasons = [note.message for note in ctx.receipt() if note.path.startswith("tools")]
+    return bool(adapted.tools), reasons
+
+
+def map_tool_call(call: ToolCall, rules: ToolRules, *, back: bool = False) -> ToolCall:
+    """A call under the names that the rules give to its tool and parameters, or under its own again."""
+    rename = {new: old for old, new in rules.rename.items()} if back else rules.rename
+    known = rename.get(call.name, call.name) if back else call.name
+    mapping = rules.parameters.get(known, {})
+    keys = {new: old for old, new in mapping.items()} if back else mapping
+    return replace(
+        call, name=rename.get(call.name, call.name), arguments=map_arguments(call.arguments, keys)
+    )
 
 
 def format_tool_result(

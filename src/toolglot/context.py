@@ -6,13 +6,14 @@ and equal context give equal bytes, which the prompt caches of providers depend 
 
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
 from toolglot.errors import UntranslatableError
 from toolglot.ir import Request
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
+from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
 
@@ -38,8 +39,20 @@ class Options(Struct, frozen=True, kw_only=True):
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
+    ids: Literal["preserve", "prefix"] = "preserve"
+    """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
+
+    id_rule: str | None = None
+    """Which ids the provider takes, by the name of a known rule (`mistral`), where it is stricter."""
+
+    id_max: int | None = None
+    """How long ids may be at the provider, where that is less than its protocol allows."""
+
     stream_tools: str = "live"
     """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
+
+    rules: ToolRules | str | None = None
+    """Tool rules, or the name of a preset of them."""
 
 
 class Located(Protocol):
@@ -63,6 +76,7 @@ class Context:
         "request",
         "source",
         "target",
+        "tool_paths",
         "undo",
     )
 
@@ -82,6 +96,7 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.tool_paths: tuple[str, ...] | None = None
         self._seed = seed
         self._now = now
         self._counter = 0
@@ -130,6 +145,16 @@ class Context:
         if part is not None:
             path += f".{source.content}[{part}]"
         return f"{path}.{key}" if key else path
+
+    def tool_at(self, index: int) -> str:
+        """The source path of a tool, by its place among the tools as they are now.
+
+        A pass that adds or takes away tools leaves the paths of the others in `tool_paths`.
+        """
+        paths = self.tool_paths
+        if paths is not None and index < len(paths):
+            return paths[index]
+        return f"{self.setting('tools')}[{index}]"
 
     def setting(self, field: str) -> str:
         """The source path of a setting of the request."""

@@ -50,7 +50,7 @@ CATALOGUE: Final[dict[str, Code]] = {
     "citation-dropped": Code("lossy", "citations that the target cannot carry"),
     "citation-mapped": Code("lossy", "citations reduced to what the target can say"),
     "cache-dropped": Code("info", "a cache mark; the answer is the same, the price may not be"),
-    "media-by-url": Code("lossy", "content that the target may refuse to fetch"),
+    "media-by-url": Code("info", "content that the target may refuse to fetch"),
     # reasoning
     "reasoning-carried": Code(
         "info", "another provider's reasoning state, sealed in a carrier for the way back"
@@ -59,6 +59,8 @@ CATALOGUE: Final[dict[str, Code]] = {
     "reasoning-dropped": Code("lossy", "reasoning that is bound to another provider"),
     # tools
     "tool-dropped": Code("unsupported", "a tool that the target does not have"),
+    "rule-applied": Code("info", "a tool rule of the user's did this"),
+    "call-repeated": Code("lossy", "the same call was made again and again"),
     "strict-added": Code(
         "info", "`strict: false` made explicit, because the target's default differs"
     ),
@@ -66,11 +68,28 @@ CATALOGUE: Final[dict[str, Code]] = {
     "required-filtered": Code(
         "info", "parameters described as optional no longer listed as required"
     ),
+    "tool-mapped": Code("lossy", "a provider's own tool replaced by the target's for the same purpose"),
+    "tool-wrapped": Code(
+        "info", "a tool that the target does not know, told as a function; its calls come back as its own"
+    ),
+    "namespace-flattened": Code(
+        "info", "tools of a namespace declared one by one; their calls come back with the namespace"
+    ),
     "choice-mapped": Code("lossy", "a tool choice replaced by the nearest one"),
+    "tool-duplicate": Code("lossy", "a tool declared twice under one name; the first counts"),
+    "name-aliased": Code(
+        "info", "a tool's name that the target forbids, replaced; answers have the client's own"
+    ),
+    "id-aliased": Code(
+        "info", "a call's id that the target forbids, replaced for the call and its result alike"
+    ),
     "id-made": Code("info", "an id that the source left out"),
     "id-dropped": Code("info", "an id that the target has no place for; order and name stand in"),
     "arguments-normalised": Code("info", "arguments brought into the form of one JSON text"),
     "arguments-wrapped": Code("info", "arguments that are no object, wrapped in one, reversibly"),
+    "arguments-unwrapped": Code(
+        "info", "free-form input that a model gave in another form than it was asked for"
+    ),
     "arguments-invalid": Code("lossy", "arguments that are no JSON, passed on as raw text"),
     "error-marked": Code(
         "info", "a failed tool result marked in its text, because the target has no flag"

@@ -5,9 +5,29 @@ one place and a new one needs no change elsewhere.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
+
+    chars: str | None = None
+    """The characters it may have, as in a regular expression between brackets; None: any."""
+
+    first: str | None = None
+    """The same for the first character, where that is more restricted."""
+
+    least: int = 1
+    most: int | None = None
+
+
+ID_RULES: Final[Mapping[str, Rule]] = {
+    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API.
+    "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
+}
+"""Rules for ids of providers that are stricter than the protocol they speak, by the name to choose them."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):
@@ -53,6 +73,15 @@ class Surface(Struct, frozen=True, kw_only=True):
     call_prefix: str = "call_"
     """How ids of calls begin; made-up ones keep to it."""
 
+    id_prefix: str | None = None
+    """How ids begin where prefixes are asked for; None: there is no custom."""
+
+    id_rule: Rule | None = None
+    """The ids of calls that it takes; None: any."""
+
+    name_rule: Rule | None = None
+    """The names of tools that it takes; None: any."""
+
     results_in_order: bool = False
     """Results must stand in the order of their calls, and say the name of the tool."""
 
@@ -69,6 +98,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     media_fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
+
+    fetches_media: bool = True
+    """It fetches what a URL points to, wherever that is."""
 
     tools: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""

@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from toolglot.ir import CallKind, ToolCall
+from toolglot.ir import CallKind, Part, ToolCall
 
 
 class Live(Protocol):
@@ -38,6 +38,12 @@ class Step(Struct, frozen=True, kw_only=True):
     live: Callable[[], Live] | None = None
     """The same piece by piece, where that can be done."""
 
+    odd: Callable[[str], str] | None = None
+    """What is odd about the provider's arguments, in words, if they came otherwise than asked for."""
+
+    part: Callable[[ToolCall], Part] | None = None
+    """What the client knows in place of the call, where that is a part of its protocol's own."""
+
     def undo(self, call: ToolCall) -> ToolCall:
         """The call as it would have been without this change."""
         return replace(
@@ -62,8 +68,12 @@ class Undo:
         return bool(self.tools or self.ids)
 
     def tool(self, after: str, step: Step) -> None:
-        """A tool is called `after` from now on; before, it was what the step says."""
-        self.tools[after] = (*self.tools.pop(step.name, ()), step)
+        """A tool is called `after` from now on; before, it was what the step says.
+
+        A member of a namespace may share its name with other tools, whose steps are not its own.
+        """
+        before = self.tools.pop(step.name, ()) if step.namespace is None else ()
+        self.tools[after] = (*before, step)
 
     def id(self, after: str, before: str) -> None:
         """A call has the id `after` for the provider."""
@@ -78,3 +88,9 @@ class Undo:
         for step in self.steps(call.name):
             call = step.undo(call)
         return replace(call, id=self.ids[call.id]) if call.id in self.ids else call
+
+    def part(self, call: ToolCall) -> Part:
+        """The same, or the part that the client knows in place of a call."""
+        make = next((step.part for step in self.steps(call.name) if step.part is not None), None)
+        known = self.call(call)
+        return make(known) if make is not None else known

@@ -71,7 +71,9 @@ def test_long_decimals_stay_exact():
 
 
 def test_duplicate_keys_do_not_make_arguments_invalid():
-    assert convert('{"a": 1, "a": 2}') == ({"a": 2}, [])
+    value, [note] = convert('{"a": 1, "a": 2}')
+    assert value == {"a": 2}
+    assert note[0] == "arguments-normalised"
 
 
 @pytest.mark.parametrize("arguments", ["7", '"text"', "[1,2]", "true", "1.5"])

@@ -12,9 +12,12 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers import adapt_answer
 from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
+from toolglot.adapt.ids import alias_ids, prefix_ids
 from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
+from toolglot.adapt.names import alias_names, collapse_duplicates
 from toolglot.adapt.pairing import pair_results
 from toolglot.adapt.restore import restore
+from toolglot.adapt.rules import apply_rules
 from toolglot.adapt.settings import adapt_output, adapt_reasoning, drop_settings
 from toolglot.adapt.system import place_system
 from toolglot.adapt.tools import adapt_choice, adapt_tools
@@ -29,11 +32,14 @@ ResponsePass: TypeAlias = Callable[[Response, Context], Response]
 
 REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     unseal,
+    apply_rules,
     drop_settings,
     adapt_reasoning,
     adapt_output,
     adapt_tools,
+    alias_names,
     adapt_choice,
+    alias_ids,
     adapt_content,
     pair_results,
     place_system,

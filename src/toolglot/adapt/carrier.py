@@ -301,12 +301,12 @@ def _laid_out(messages: list[Message], layouts: dict[int, tuple[Place, ...]]) ->
 
 def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
     """The parts in their places; None if the client changed what they were."""
-    calls = {part.id: part for part in parts if isinstance(part, ToolCall)}
+    calls = _called(parts, [place.call for place in layout if place.call is not None])
     reasoning = [part for part in parts if isinstance(part, Reasoning)]
     text = "".join(part.text for part in parts if isinstance(part, Text))
     if sum(place.text or 0 for place in layout) > len(text):
         return None
-    if not {place.call for place in layout if place.call is not None} <= calls.keys():
+    if calls is None:
         return None
     arranged: list[Part] = []
     for place in layout:
@@ -324,6 +324,17 @@ def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
     if text:
         arranged.append(Text(text=text))
     return [*arranged, *calls.values()]
+
+
+def _called(parts: list[Part], wanted: list[str]) -> dict[str, ToolCall] | None:
+    """The calls by the ids that the layout has for them; by order, if the client kept no ids."""
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    known = {call.id: call for call in calls}
+    if known.keys() >= set(wanted):
+        return known
+    if len(calls) != len(wanted) or not all(call.id_made for call in calls):
+        return None
+    return dict(zip(wanted, calls, strict=True))
 
 
 def _as_it_was(call: ToolCall, place: Place) -> ToolCall:

@@ -128,6 +128,8 @@ class Walk:
         return Text(text=f"[{describe(part)} left out]")
 
     def _note_details(self, part: Media, path: str) -> None:
+        if isinstance(part.source, Remote) and not self._target.fetches_media:
+            self._ctx.note("media-by-url", path)
         for field in ("detail", "name"):
             if getattr(part, field, None) is not None and field not in self._target.media_fields:
                 words = f"{self._target.name} has no {field} for it"
@@ -160,7 +162,7 @@ class Walk:
             self.moved.setdefault(self._message, []).extend(
                 (Text(text=f"[from the result of {part.id}]"), *moved)
             )
-            if not parts:
+            if not any(isinstance(inner, Text) and inner.text for inner in parts):
                 parts = (Text(text=f"[{describe(moved[0])}: see below]"),)
         return replace(part, parts=parts)
 

@@ -11,21 +11,21 @@ from typing import Any
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Growing, PartDelta, PartEnded, PartStarted
-from toolglot.ir import Response, ToolCall
-from toolglot.undo import Live, Undo
+from toolglot.events import Event, Growing, PartDelta, PartEnded, PartStarted, unfold_part
+from toolglot.ir import Part, Response, ToolCall
+from toolglot.undo import Live
 
 
 def restore(response: Response, ctx: Context) -> Response:
     """Undo in the answer what was done to the tools and ids of the request."""
-    undo = ctx.undo
-    if not undo:
+    if not ctx.undo:
         return response
     choices = tuple(
         replace(
             choice,
             parts=tuple(
-                undo.call(part) if isinstance(part, ToolCall) else part for part in choice.parts
+                _known(part, index, ctx) if isinstance(part, ToolCall) else part
+                for index, part in enumerate(choice.parts)
             ),
         )
         for choice in response.choices
@@ -33,13 +33,26 @@ def restore(response: Response, ctx: Context) -> Response:
     return replace(response, choices=choices)
 
 
+def _known(call: ToolCall, index: int, ctx: Context) -> Part:
+    """A call as the client knows it, with a note of what was odd about it."""
+    path = f"{ctx.source.content if ctx.source else ''}[{index}]"
+    seen = call
+    for step in ctx.undo.steps(call.name):
+        words = step.odd(seen.arguments) if step.odd is not None else ""
+        if words:
+            ctx.note("arguments-unwrapped", path, f"{step.name}: {words}")
+        seen = step.undo(seen)
+    return ctx.undo.part(call)
+
+
 class Restoring:
     """The same for a stream."""
 
-    __slots__ = ("_held", "_live", "_undo")
+    __slots__ = ("_ctx", "_held", "_live", "_undo")
 
-    def __init__(self, undo: Undo) -> None:
-        self._undo = undo
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._undo = ctx.undo
         self._live: dict[int, list[Live]] = {}
         self._held: dict[int, Growing] = {}
 
@@ -54,14 +67,16 @@ class Restoring:
         return (event,)
 
     def _start(self, event: PartStarted, call: ToolCall) -> Iterable[Event]:
-        changing = [step for step in self._undo.steps(call.name) if step.arguments is not None]
+        steps = self._undo.steps(call.name)
+        changing = [step for step in steps if step.arguments is not None or step.part is not None]
         if changing and all(step.live is not None for step in changing):
             self._live[event.index] = [step.live() for step in changing if step.live is not None]
-        elif changing:
+            started = replace(event, part=self._named(call))
+            return (started, *self._delta(PartDelta(event.index, call.arguments)))
+        if changing:
             self._held[event.index] = Growing(event)
             return ()
-        known = self._undo.call(call) if not changing else self._named(call)
-        return (replace(event, part=known),)
+        return (replace(event, part=self._undo.call(call)),)
 
     def _named(self, call: ToolCall) -> ToolCall:
         """The call under its own name, with the arguments still to come."""
@@ -85,18 +100,27 @@ class Restoring:
         if held is not None:
             return self._whole(held, event)
         chain = self._live.pop(event.index, None)
-        rest = _close(chain) if chain else ""
+        # What a call that broke off still holds back is not certain, and never will be.
+        rest = _close(chain) if chain and not event.incomplete else ""
+        for live in chain or ():
+            self._note(live, event)
         return (PartDelta(event.index, rest), event) if rest else (event,)
+
+    def _note(self, live: Live, event: PartEnded) -> None:
+        words = "" if event.incomplete else getattr(live, "odd", "")
+        if words:
+            self._ctx.note("arguments-unwrapped", f"part {event.index}", words)
 
     def _whole(self, held: Growing, event: PartEnded) -> Iterable[Event]:
         part: Any = held.finish()
-        call = part if event.incomplete else self._undo.call(part)
-        start = PartStarted(event.index, replace(call, arguments=""), held.choice)
-        return (
-            (start, PartDelta(event.index, call.arguments), event)
-            if call.arguments
-            else (start, event)
-        )
+        known = self._cut(part) if event.incomplete else _known(part, event.index, self._ctx)
+        *whole, _ = unfold_part(event.index, known, held.choice)
+        return (*whole, event)
+
+    def _cut(self, call: ToolCall) -> ToolCall:
+        """A call that broke off, under its own name; arguments of another kind say nothing yet."""
+        named = self._named(call)
+        return replace(named, arguments=call.arguments) if named.kind == call.kind else named
 
 
 def _close(chain: list[Live]) -> str:

@@ -43,9 +43,12 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     _, target = surfaces(ctx)
     buffered = ctx.options.stream_tools == "buffered"
-    passes: list[StreamPass] = [Restoring(ctx.undo)] if ctx.undo else []
-    if target.one_open_part or target.call_signatures or buffered:
+    passes: list[StreamPass] = []
+    # Whatever holds a call back would let later parts overtake it, unless those wait too.
+    if target.one_open_part or target.call_signatures or buffered or ctx.undo:
         passes.append(Serial())
+    if ctx.undo:
+        passes.append(Restoring(ctx))
     passes.append(Showing(ctx))
     if buffered:
         passes.append(Buffered())

@@ -3,7 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
-from toolglot.surface import Surface
+from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "anthropic"
@@ -50,6 +50,11 @@ SURFACE: Final = Surface(
     merges_turns=True,
     one_open_part=True,
     call_prefix="toolu_",
+    id_prefix="toolu_",
+    # "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+    id_rule=Rule(chars="a-zA-Z0-9_-"),
+    # "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+    name_rule=Rule(chars="a-zA-Z0-9_-", most=128),
     arguments="object",
     media={
         "system": frozenset({"text"}),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
-from toolglot.surface import Surface
+from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "gemini"
@@ -60,7 +60,11 @@ SURFACE: Final = Surface(
     merges_turns=True,
     results_in_order=True,
     call_signatures=True,
+    fetches_media=False,
     arguments="object",
+    # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores, dots,
+    # colons and dashes, with a maximum length of 64" by the API's reference; 128 by newer SDKs.
+    name_rule=Rule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
     media={
         "system": frozenset({"text"}),
         "user": _MEDIA,

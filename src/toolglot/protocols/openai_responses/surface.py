@@ -3,7 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, Json, StopKind
-from toolglot.surface import Surface
+from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "openai-responses"
@@ -58,6 +58,10 @@ SURFACE: Final = Surface(
     messages="input",
     system_slot="instructions",
     developer_role=True,
+    id_prefix="fc_",
+    # `call_id`: 1 to 64 characters of any kind; `name`: the same length and ^[a-zA-Z0-9_-]+$.
+    id_rule=Rule(most=64),
+    name_rule=Rule(chars="a-zA-Z0-9_-", most=64),
     media={
         "system": frozenset({"text"}),
         "user": _MEDIA,

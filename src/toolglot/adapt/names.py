@@ -1,0 +1,154 @@
+"""Names of tools: declared once, and as the target takes them.
+
+A name that the target forbids gets an alias wherever it stands: in the definition, the calls of the
+history and their results, the tool choice. The answer's calls have the client's own name again, also
+in a stream, where nothing needs to wait for that.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from toolglot.adapt.alias import Aliases, pattern
+from toolglot.adapt.surfaces import surfaces
+from toolglot.context import Context
+from toolglot.ir import (
+    CustomTool,
+    FunctionTool,
+    Message,
+    NamespaceTool,
+    ProviderTool,
+    Request,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from toolglot.undo import Step
+
+# --- declared once -------------------------------------------------------------------------------
+
+
+def collapse_duplicates(request: Request, ctx: Context) -> Request:
+    """Declare every tool once: of several with one name the first counts; groups are joined."""
+    tools = request.tools
+    if len(set(map(_key, tools))) == len(tools) and not any(
+        type(tool) is NamespaceTool for tool in tools
+    ):
+        return request
+    collapsed = _collapsed(tools, ctx.setting("tools"), ctx)
+    return request if collapsed == tools else replace(request, tools=collapsed)
+
+
+def _key(tool: Tool) -> tuple[str, str]:
+    """What must differ between two tools."""
+    if isinstance(tool, NamespaceTool):
+        return "namespace", tool.name
+    if isinstance(tool, ProviderTool):
+        return f"{tool.protocol} {tool.type}", str(tool.value.get("name", ""))
+    return "", tool.name
+
+
+def _collapsed(tools: Iterable[Tool], path: str, ctx: Context) -> tuple[Tool, ...]:
+    kept: dict[Any, Tool] = {}
+    for index, declared in enumerate(tools):
+        key, place = _key(declared), f"{path}[{index}]"
+        first, tool = kept.get(key), declared
+        if isinstance(tool, NamespaceTool):
+            earlier = first.tools if isinstance(first, NamespaceTool) else ()
+            inner = _collapsed((*earlier, *tool.tools), f"{place}.tools", ctx)
+            tool = replace(first or tool, tools=inner)  # type: ignore[type-var]
+            if first is not None:
+                ctx.note("tool-duplicate", place, f"the groups {tool.name} are one", "info")
+            kept[key] = tool
+        elif first is None:
+            kept[key] = tool
+        elif first == tool:
+            ctx.note("tool-duplicate", place, f"{_label(tool)} is declared twice", "info")
+        elif isinstance(tool, ProviderTool):
+            kept[key, index] = tool
+        else:
+            ctx.note("tool-duplicate", place, f"{_label(tool)} is declared before, differently")
+    return tuple(kept.values())
+
+
+def _label(tool: Tool) -> str:
+    return tool.type if isinstance(tool, ProviderTool) else tool.name
+
+
+# --- as the target takes them --------------------------------------------------------------------
+
+
+def alias_names(request: Request, ctx: Context) -> Request:
+    """Call every tool by a name that the target takes."""
+    _, target = surfaces(ctx)
+    rule = target.name_rule
+    if rule is None:
+        return request
+    names = dict.fromkeys(_names(request))
+    fits = pattern(rule).fullmatch
+    if all(map(fits, names)):
+        return request
+    aliases = Aliases(rule)
+    changed = {name: alias for name in names if (alias := aliases.of(name)) != name}
+    for name, alias in changed.items():
+        ctx.undo.tool(alias, Step(name=name))
+    return _Renaming(changed, ctx).request(request)
+
+
+def _names(request: Request) -> Iterator[str]:
+    """The names of all tools, those that are declared before those that are only called."""
+    for tool in request.tools:
+        if isinstance(tool, (FunctionTool, CustomTool)):
+            yield tool.name
+    for message in request.messages:
+        for part in message.parts:
+            kind = type(part)
+            if kind is ToolCall:
+                yield part.name  # type: ignore[union-attr,misc] - a call
+            elif kind is ToolResult and part.name is not None:  # type: ignore[union-attr] - a result
+                yield part.name  # type: ignore[union-attr,misc]
+
+
+class _Renaming:
+    def __init__(self, changed: dict[str, str], ctx: Context) -> None:
+        self._changed = changed
+        self._ctx = ctx
+
+    def request(self, request: Request) -> Request:
+        """The request with the aliases in place of the names."""
+        return replace(
+            request,
+            tools=tuple(map(self._tool, request.tools)),
+            messages=tuple(self._messages(request.messages)),
+            tool_choice=self._choice(request),
+        )
+
+    def _note(self, path: str, name: str) -> None:
+        self._ctx.note("name-aliased", path, f"{name} became {self._changed[name]}")
+
+    def _tool(self, tool: Tool) -> Tool:
+        if not isinstance(tool, (FunctionTool, CustomTool)) or tool.name not in self._changed:
+            return tool
+        self._note(self._ctx.setting("tools"), tool.name)
+        return replace(tool, name=self._changed[tool.name])
+
+    def _messages(self, messages: Iterable[Message]) -> Iterator[Message]:
+        for index, message in enumerate(messages):
+            parts = list(message.parts)
+            for place, part in enumerate(parts):
+                if isinstance(part, (ToolCall, ToolResult)) and part.name in self._changed:
+                    self._note(self._ctx.at(index, place), part.name)
+                    parts[place] = replace(part, name=self._changed[part.name])
+            changed = tuple(parts)
+            yield message if changed == message.parts else replace(message, parts=changed)
+
+    def _choice(self, request: Request) -> Any:
+        choice = request.tool_choice
+        if choice is None or self._changed.keys().isdisjoint(choice.names):
+            return choice
+        for name in choice.names:
+            if name in self._changed:
+                self._note(self._ctx.setting("tool_choice"), name)
+        names = tuple(self._changed.get(name, name) for name in choice.names)
+        return replace(choice, names=names)
