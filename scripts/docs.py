@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from toolglot import cli
+from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
 from toolglot.context import Options
 from toolglot.matrix import pairs
@@ -59,6 +60,43 @@ def providers() -> str:
     return table(("Name", "Protocol"), rows)
 
 
+def profiles() -> str:
+    """Return what is known about providers; a question mark is unknown."""
+    yes = {True: "yes", False: "no", None: "?"}
+    rows = (
+        (
+            f"`{each.name}`",
+            ", ".join(each.protocols),
+            yes[each.tools.parallel],
+            yes[each.tools.strict],
+            each.tools.streaming or "?",
+            str(each.tools.max_tools or "?"),
+            each.tools.ids,
+            each.reasoning.field if each.reasoning else "?",
+            ", ".join(f"`{quirk.word}`" for quirk in each.quirks),
+        )
+        for each in profile_book.profiles()
+    )
+    head = ("Name", "Protocols", "Many calls", "Strict", "Stream", "Tools", "Ids", "Reasoning")
+    return table((*head, "Quirks"), rows)
+
+
+def families() -> str:
+    """Return what is known about model families."""
+    rows = (
+        (
+            each.name,
+            ", ".join(f"`{pattern}`" for pattern in each.match),
+            each.reasoning or "",
+            " ".join(each.efforts),
+            each.dialect or "",
+            str(each.max_output or ""),
+        )
+        for each in profile_book.families()
+    )
+    return table(("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit"), rows)
+
+
 def cli_help() -> str:
     """Return the help of every command."""
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
@@ -67,9 +105,11 @@ def cli_help() -> str:
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
+    "families": families,
     "matrix": matrix,
     "note-codes": note_codes,
     "options": options,
+    "profiles": profiles,
     "providers": providers,
 }
 

@@ -22,7 +22,7 @@ NOWHERE = Note("stop-mapped", "lossy", "", "nearest one")
 def test_every_error_has_one_base():
     raised = [value for value in vars(errors).values() if isinstance(value, type)]
     assert all(issubclass(value, ToolglotError) for value in raised)
-    assert len(raised) == 5
+    assert all(value.__name__ in (errors.__doc__ or "") for value in raised)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ Everything goes through the interlingua, so a provider here is any protocol by i
 the name of a provider that speaks it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -16,25 +16,17 @@ from msgspec.structs import replace
 
 from toolglot import ir
 from toolglot.adapt import adapt_request
+from toolglot.adapt.ids import with_prefix
 from toolglot.adapt.rules import map_arguments
 from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
-from toolglot.registry import Codec, get_protocol
+from toolglot.profiles import PROVIDERS
+from toolglot.registry import PROTOCOLS, Codec, get_protocol
 from toolglot.rules import ToolRules
 from toolglot.translate import Body, decode_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, read_body
 from toolglot.wire.parts import arguments_object
-
-PROVIDERS: Final[dict[str, str]] = {
-    "claude": "anthropic",
-    "openai": "openai-chat",
-    "chat": "openai-chat",
-    "openrouter": "openai-chat",
-    "responses": "openai-responses",
-    "google": "gemini",
-}
-"""Names that people use, and the protocol that is meant."""
 
 _TOOL_KEYS: Final = (
     ("input_schema", "anthropic"),
@@ -65,14 +57,23 @@ class UnmatchedOutputError(ToolglotError, ValueError):
     """An output names a call that was not made."""
 
 
+class InvalidCallError(ToolglotError, ValueError):
+    """A call that nobody can answer."""
+
+
 class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call: `arguments` is the JSON text, `input` the value in it."""
+    """One call: `arguments` is the JSON text, `input` the value in it.
+
+    `raw_input` is what a model wrote where that had to be read first; `invalid` says why it could
+    not be.
+    """
 
     id: str
     name: str
     arguments: str = "{}"
     type: str = "function"
     raw_input: str = ""
+    invalid: str = ""
 
     @property
     def input(self) -> Any:
@@ -95,9 +96,10 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return {"tool_call_id": self.id, "tool_name": self.name, "parameters": self.input}
 
     def to_canonical(self) -> ir.Json:
-        """The canonical form: arguments as an object, `raw_input` only if there is one."""
+        """The canonical form: arguments as an object; what there may be besides, only if it is."""
         wire = {"id": self.id, "name": self.name, "arguments": self.input, "type": self.type}
-        return wire | ({"raw_input": self.raw_input} if self.raw_input else {})
+        more = {"raw_input": self.raw_input, "invalid": self.invalid}
+        return wire | {key: value for key, value in more.items() if value}
 
 
 class ToolOutput(Struct, frozen=True):
@@ -106,6 +108,10 @@ class ToolOutput(Struct, frozen=True):
     id: str
     output: Any
     is_error: bool = False
+
+    def to_canonical(self) -> ir.Json:
+        """The canonical form of a result."""
+        return {"call_id": self.id, "content": _as_text(self.output), "is_error": self.is_error}
 
 
 def parse_tool_calls(response: Body, provider: str, *, strict: bool = False) -> list[ToolCall]:
@@ -127,6 +133,61 @@ def parse_tool_calls(response: Body, provider: str, *, strict: bool = False) -> 
         ToolCall(id=call.id, name=call.name, arguments=call.arguments or "{}", type=call.kind)
         for call in calls
     ]
+
+
+def validate_tool_call(call: ToolCall, *, taken: Container[str] = ()) -> ToolCall:
+    """A call that can be run: with a name, an id that none of `taken` is, and arguments.
+
+    A call without a name is refused. One without an id gets one, the same for the same call. What
+    cannot be read of `raw_input` stays there, with the reason under `invalid`.
+    """
+    if not call.name:
+        raise InvalidCallError("tool call missing name")
+    if not call.id:
+        call = replace(call, id=_new_id(call, taken))
+    if call.raw_input and call.arguments in ("", "{}") and not call.invalid:
+        why = _why_unreadable(call.raw_input)
+        if why:
+            return replace(call, invalid=f"failed to parse tool arguments: {why}")
+        call = replace(call, arguments=call.raw_input.strip())
+    return call
+
+
+def _why_unreadable(text: str) -> str:
+    """What keeps a text from being arguments; nothing does if it is a JSON object."""
+    try:
+        return "" if isinstance(jsontext.peek(text), dict) else "it is no JSON object"
+    except ValueError as error:
+        return str(error)
+
+
+def validate_tool_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """Calls that can be run, each with an id of its own; see `validate_tool_call`."""
+    given = list(calls)
+    taken = {call.id for call in given}
+    valid: list[ToolCall] = []
+    for call in given:
+        valid.append(validate_tool_call(call, taken=taken))
+        taken.add(valid[-1].id)
+    return valid
+
+
+def _new_id(call: ToolCall, taken: Container[str]) -> str:
+    ctx = Context(
+        seed=f"{call.name}\0{call.arguments}\0{call.raw_input}".encode("utf-8", "replace")
+    )
+    while (made := ctx.new_id("call_")) in taken:
+        pass
+    return made
+
+
+def translate_id(id: str, provider: str) -> str:  # noqa: A002 - the seeds' word
+    """An id that begins as those of a provider do: `toolu_x` is `call_x` elsewhere.
+
+    Ids are translated so only where that is asked for (`ids="prefix"`); providers take any.
+    """
+    prefix = _codec(provider).SURFACE.id_prefix
+    return id if prefix is None else with_prefix(id, prefix)
 
 
 def format_tools(tools: Sequence[ir.Json], provider: str) -> list[ir.Json]:
@@ -156,7 +217,7 @@ def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
 
 
 def map_tool_call(call: ToolCall, rules: ToolRules, *, back: bool = False) -> ToolCall:
-    """A call under the names that the rules give to its tool and parameters, or under its own again."""
+    """A call under the names that rules give its tool and parameters, or under its own again."""
     rename = {new: old for old, new in rules.rename.items()} if back else rules.rename
     known = rename.get(call.name, call.name) if back else call.name
     mapping = rules.parameters.get(known, {})
@@ -232,7 +293,7 @@ def _turn(response: Body, codec: Codec) -> list[ir.Json]:
 
 
 def _messages(parts: tuple[ir.ToolResult, ...], codec: Codec) -> list[ir.Json]:
-    return _encoded((ir.Message(role="user", parts=parts),), codec)
+    return _encoded((ir.Message(role="user", parts=parts),), codec) if parts else []
 
 
 def _encoded(messages: tuple[ir.Message, ...], codec: Codec) -> list[ir.Json]:
@@ -242,7 +303,8 @@ def _encoded(messages: tuple[ir.Message, ...], codec: Codec) -> list[ir.Json]:
 
 
 def _codec(provider: str) -> Codec:
-    return get_protocol(PROVIDERS.get(provider, provider))
+    name = provider if provider in PROTOCOLS else PROVIDERS.get(provider, provider)
+    return get_protocol(name)
 
 
 def _codec_of(tools: Sequence[ir.Json]) -> Codec:

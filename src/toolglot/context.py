@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from toolglot.errors import UntranslatableError
-from toolglot.ir import Request
+from toolglot.ir import Request, Response, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
@@ -36,6 +36,15 @@ class Options(Struct, frozen=True, kw_only=True):
     filter_required: bool = True
     """Take parameters described as optional out of `required` where a target insists on those."""
 
+    optional_markers: tuple[str, ...] | None = None
+    """The words in a description that make a parameter optional; None: the usual ones."""
+
+    optional_booleans: bool = False
+    """Count every boolean parameter as optional, which some are not."""
+
+    schema_dialect: str | None = None
+    """The dialect of JSON Schema that the provider takes, if it is not its protocol's: `openapi`."""
+
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
@@ -43,16 +52,36 @@ class Options(Struct, frozen=True, kw_only=True):
     """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
 
     id_rule: str | None = None
-    """Which ids the provider takes, by the name of a known rule (`mistral`), where it is stricter."""
+    """Which ids the provider takes, if it is stricter than its protocol: `mistral`."""
 
     id_max: int | None = None
-    """How long ids may be at the provider, where that is less than its protocol allows."""
+    """How long ids may be at the provider, if that is less than its protocol allows."""
 
     stream_tools: str = "live"
     """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
 
     rules: ToolRules | str | None = None
     """Tool rules, or the name of a preset of them."""
+
+    validate: Literal["off", "note", "repair", "retry"] = "off"
+    """Check calls in answers against the schemas of their tools: note what is wrong, repair it, or
+    mark the call as one to ask for again."""
+
+    sanitize: Literal["off", "nul", "c0"] = "off"
+    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
+    but tabs and line ends (`c0`)."""
+
+    max_calls: int | None = None
+    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
+
+    max_calls_policy: Literal["note", "queue"] = "note"
+    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn."""
+
+    passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
+    """Passes of your own over a request, before all others."""
+
+    response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
+    """Passes of your own over a whole response, after the calls are the client's again."""
 
 
 class Located(Protocol):
@@ -73,6 +102,7 @@ class Context:
         "_now",
         "_seed",
         "options",
+        "queued",
         "request",
         "source",
         "target",
@@ -96,6 +126,7 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.queued: tuple[ToolCall, ...] = ()
         self.tool_paths: tuple[str, ...] | None = None
         self._seed = seed
         self._now = now

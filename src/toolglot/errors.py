@@ -4,6 +4,7 @@ ToolglotError
 ├── DecodeError            the input is not what its protocol allows; carries a path
 ├── UntranslatableError    a lossy translation was refused (`strict`); carries the notes
 ├── UnknownProtocolError   no protocol of that name
+├── MissingExtraError      an option needs a package that is not installed
 └── StreamError            events came in an order the grammar forbids: a bug in a decoder
 """
 
@@ -56,6 +57,19 @@ class UnknownProtocolError(ToolglotError, LookupError):
     def __reduce__(self) -> tuple[type["UnknownProtocolError"], tuple[str, tuple[str, ...]]]:
         """Pickle by the two values."""
         return UnknownProtocolError, (self.name, self.known)
+
+
+class MissingExtraError(ToolglotError, ImportError):
+    """An option needs a package that comes with an extra."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(f"this needs {package}: pip install 'toolglot[{extra}]'")
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
+        """Pickle by the two values."""
+        return MissingExtraError, (self.extra, self.package)
 
 
 class StreamError(ToolglotError):

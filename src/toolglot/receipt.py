@@ -65,12 +65,17 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "`strict: false` made explicit, because the target's default differs"
     ),
     "schema-default": Code("info", "an empty parameter schema written out"),
+    "schema-narrowed": Code("info", "a schema in the words that the target has, with the same meaning"),
+    "schema-loosened": Code("lossy", "limits in a schema that the target has no words for"),
+    "schema-refused": Code("lossy", "a schema that the target may refuse and that has no other form"),
+    "format-dropped": Code("info", "a format in a schema that the target does not know"),
+    "strict-dropped": Code("lossy", "a strict schema that the target cannot be strict about"),
     "required-filtered": Code(
         "info", "parameters described as optional no longer listed as required"
     ),
-    "tool-mapped": Code("lossy", "a provider's own tool replaced by the target's for the same purpose"),
+    "tool-mapped": Code("lossy", "a provider's own tool replaced by the target's like it"),
     "tool-wrapped": Code(
-        "info", "a tool that the target does not know, told as a function; its calls come back as its own"
+        "info", "a tool that the target does not know, told as a function; its calls come back"
     ),
     "namespace-flattened": Code(
         "info", "tools of a namespace declared one by one; their calls come back with the namespace"
@@ -81,7 +86,7 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "a tool's name that the target forbids, replaced; answers have the client's own"
     ),
     "id-aliased": Code(
-        "info", "a call's id that the target forbids, replaced for the call and its result alike"
+        "info", "a call's id in a form that the target takes, the same for its result"
     ),
     "id-made": Code("info", "an id that the source left out"),
     "id-dropped": Code("info", "an id that the target has no place for; order and name stand in"),
@@ -91,11 +96,22 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "free-form input that a model gave in another form than it was asked for"
     ),
     "arguments-invalid": Code("lossy", "arguments that are no JSON, passed on as raw text"),
+    "arguments-mismatch": Code(
+        "lossy", "arguments that do not fit the schema of their tool, delivered as they came"
+    ),
+    "arguments-repaired": Code("info", "arguments repaired to fit the schema of their tool"),
+    "arguments-unchecked": Code("info", "arguments of a tool whose schema cannot be read"),
+    "arguments-sanitised": Code("lossy", "control characters taken out of arguments, as asked for"),
+    "call-invalid": Code("lossy", "a call that does not fit its tool, to be asked for again"),
+    "calls-over-limit": Code("lossy", "more calls in one answer than the client takes"),
     "error-marked": Code(
         "info", "a failed tool result marked in its text, because the target has no flag"
     ),
     "result-unmatched": Code("lossy", "a tool result whose call is not in the conversation"),
     "call-unanswered": Code("lossy", "a tool call without its result in the conversation"),
+    "call-renamed": Code("info", "a call whose id was taken; its results have the new one too"),
+    "call-unknown": Code("info", "a call of a tool that the request does not declare"),
+    "message-dropped": Code("info", "a message without content"),
     # responses
     "choices-dropped": Code("lossy", "further choices where the target has one"),
     "stop-mapped": Code("lossy", "a stop reason replaced by the nearest one"),

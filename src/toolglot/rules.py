@@ -44,7 +44,7 @@ PRESETS: Final[Mapping[str, ToolRules]] = {
     "codex-anthropic": ToolRules(
         filter=("apply_patch", "update_plan"),
         guidance={
-            "apply_patch": "To change files, write them with the shell tool; apply_patch is not available.",
+            "apply_patch": "Change files with the shell tool; apply_patch is not available.",
             "update_plan": "Keep track of your plan in your answers; update_plan is not available.",
         },
         clean=True,

@@ -2,13 +2,14 @@
 
     bytes  →  decode  →  adapt  →  grammar  →  encode  →  bytes
 
-Same protocol on both sides: the bytes pass through untouched.
+Same protocol on both sides: the bytes pass through untouched, unless calls are to be changed.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from toolglot.adapt.streams import StreamPass, stream_passes
+from toolglot.adapt.validate import asks, changes
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import Event, Failed, Grammar, PartEnded
@@ -16,6 +17,7 @@ from toolglot.ir import ApiError, Request
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.translate import Body, answer_context
+from toolglot.wire.message import WireRequest
 
 _BAD_GATEWAY: Final = 502
 
@@ -33,20 +35,21 @@ class StreamTranslator:
     client's own.
     """
 
-    __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_same")
+    __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_same", "_watches")
 
     def __init__(
         self,
         source: str,
         target: str,
         *,
-        request: Body | Request | None = None,
+        request: Body | WireRequest | Request | None = None,
         context: Context | None = None,
         **options: Any,
     ) -> None:
         decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
-        self._same = source == target
+        self._same = source == target and not changes(self._ctx.options)
+        self._watches = self._same and asks(self._ctx.options)
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)
         self._adapt = _chain(stream_passes(self._ctx))
@@ -54,11 +57,17 @@ class StreamTranslator:
 
     def feed(self, data: bytes) -> bytes:
         """What the client gets for these bytes of the provider."""
-        return data if self._same else self._write(lambda: self._decoder.feed(data))
+        if self._same and not self._watches:
+            return data
+        written = self._write(lambda: self._decoder.feed(data))
+        return data if self._same else written
 
     def close(self) -> bytes:
         """What the client gets at the end; an error in its own shape if the provider broke off."""
-        return b"" if self._same else self._write(self._decoder.close) + self._encoder.close()
+        if self._same and not self._watches:
+            return b""
+        written = self._write(self._decoder.close) + self._encoder.close()
+        return b"" if self._same else written
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
@@ -93,17 +102,18 @@ class StreamTranslator:
         self._ctx.note("event-skipped", "", f"the rest of the stream: {why}")
         error = ApiError(kind="server", message=why, status=_BAD_GATEWAY)
         ends = (PartEnded(index, incomplete=True) for index in sorted(self._grammar.open))
-        for event in (*ends, Failed(error)):
+        events: tuple[Event, ...] = (*ends, Failed(error))
+        for event in events:
             self._grammar.check(event)
             yield event
 
 
 def _chain(passes: list[StreamPass]) -> Callable[[Event], Iterable[Event]]:
     """Several passes as one function."""
-    first, *others = (each.feed for each in passes)
-    for other in others:
-        first = _then(first, other)
-    return first
+    chain: Callable[[Event], Iterable[Event]] = passes[0].feed
+    for other in passes[1:]:
+        chain = _then(chain, other.feed)
+    return chain
 
 
 def _then(

@@ -27,7 +27,7 @@ ID_RULES: Final[Mapping[str, Rule]] = {
     # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API.
     "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
 }
-"""Rules for ids of providers that are stricter than the protocol they speak, by the name to choose them."""
+"""The ids that providers take who are stricter than the protocol they speak, by name."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):
@@ -99,11 +99,17 @@ class Surface(Struct, frozen=True, kw_only=True):
     media_fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
+    state_mark: str = ""
+    """How another provider's state begins on the wire, where it is not written as it is."""
+
     fetches_media: bool = True
     """It fetches what a URL points to, wherever that is."""
 
     tools: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""
+
+    provider_tools_alone: bool = False
+    """It takes tools of its own only where no functions are declared."""
 
     tool_choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
@@ -125,6 +131,24 @@ class Surface(Struct, frozen=True, kw_only=True):
     strict_default: bool | None = False
     """What a tool without `strict` means; None: the protocol has no such field."""
 
+    schema: str = ""
+    """The dialect of JSON Schema that tools are declared in; none: any JSON Schema."""
+
+    strict_schema: str = ""
+    """The dialect where `strict` is asked for."""
+
+    output_schema: str = ""
+    """The dialect of schemas for structured output."""
+
+    schema_formats: frozenset[str] | None = None
+    """The formats that its schemas may name; None: any."""
+
+    object_schemas: bool = False
+    """A tool's schema is an object at its top, and no union around one."""
+
+    openapi_schemas: bool = False
+    """Its clients may write schemas as OpenAPI does."""
+
     lists_all_required: bool = False
     """Its clients tend to list every parameter as required, optional ones too."""
 
@@ -145,6 +169,15 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     reasoning_unsigned: bool = False
     """It takes readable reasoning that carries no state."""
+
+    signs_reasoning: bool = False
+    """It takes reasoning back only with the signature that it came with."""
+
+    parts_in_content: bool = False
+    """Calls, results and reasoning stand among the content of a message, not beside it."""
+
+    earlier_keys: frozenset[str] = frozenset()
+    """Wire keys that point to turns which the provider keeps; calls may stand there."""
 
     many_choices: bool = False
     """A response may hold several choices."""

@@ -14,10 +14,13 @@ from msgspec.structs import replace
 
 from toolglot.adapt import adapt_request, adapt_response, undo_of
 from toolglot.adapt.carrier import TAG, unseal
+from toolglot.adapt.ids import alias_ids, chooses_ids
+from toolglot.adapt.validate import asks, check_calls
 from toolglot.context import Context, Options
 from toolglot.ir import ApiError, Request, Response
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
+from toolglot.surface import Surface
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
@@ -77,9 +80,9 @@ def translate_request(
     request = decoder.decode_request(wire, ctx)
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
-    elif source == target and not _has_carrier(body):
+    elif source == target and not (_has_carrier(body, decoder.SURFACE) or chooses_ids(ctx.options)):
         return wire, ctx.receipt()
-    request = unseal(request, ctx) if source == target else adapt_request(request, ctx)
+    request = _at_home(request, ctx) if source == target else adapt_request(request, ctx)
     return encoder.encode_request(request, ctx), ctx.receipt()
 
 
@@ -90,7 +93,7 @@ def translate_response(
     target: str,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-    request: Body | Request | None = None,
+    request: Body | WireRequest | Request | None = None,
     context: Context | None = None,
     **options: Any,
 ) -> tuple[WireResponse, Receipt]:
@@ -104,14 +107,23 @@ def translate_response(
     wire = WireResponse(body=read_body(body, ctx), status=status, headers=_lower(headers))
     response = decoder.decode_response(wire, ctx)
     if source == target:
-        return wire, ctx.receipt()
+        checked = response
+        if isinstance(response, Response) and asks(ctx.options):
+            checked = check_calls(response, ctx)
+        if checked is response:
+            return wire, ctx.receipt()
+        return encoder.encode_response(checked, ctx), ctx.receipt()
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
     return encoder.encode_response(response, ctx), ctx.receipt()
 
 
 def answer_context(
-    source: str, target: str, body: Body | None, request: Body | Request | None, options: Options
+    source: str,
+    target: str,
+    body: Body | None,
+    request: Body | WireRequest | Request | None,
+    options: Options,
 ) -> Context:
     """The context for an answer in the protocol `source` to a client that asked in `target`.
 
@@ -124,14 +136,28 @@ def answer_context(
     if isinstance(request, Request):
         asked = sent = request
     else:
-        asked = decode_request(request, source=target)
-        sent = decode_request(
-            request, source=target, context=Context(source=client, target=provider)
-        )
+        asked = _asked(request, client)
+        sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request = asked
     if source != target:
         ctx.undo = undo_of(sent, client, provider, options)
     return ctx
+
+
+def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = None) -> Request:
+    """What a client asked; without a path, nothing is known of what its protocol keeps there."""
+    if isinstance(request, WireRequest):
+        return decode_request(request.body, source=client.name, path=request.path, context=ctx)
+    if "{model}" not in client.path or "model" in (body := read_body(request)):
+        return decode_request(request, source=client.name, context=ctx)
+    path = client.path.format(model=client.name)
+    return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
+
+
+def _at_home(request: Request, ctx: Context) -> Request:
+    """A request that stays in its protocol, for a provider that may be stricter than that."""
+    request = unseal(request, ctx)
+    return alias_ids(request, ctx) if chooses_ids(ctx.options) else request
 
 
 def _context(options: Options, source: str, target: str, body: Body | None) -> Context:
@@ -145,8 +171,8 @@ def _digest(body: Body) -> bytes:
     return blake2b(_bytes(body), digest_size=16).digest()
 
 
-def _has_carrier(body: Body) -> bool:
-    return TAG.encode() in _bytes(body)
+def _has_carrier(body: Body, surface: Surface) -> bool:
+    return (surface.state_mark or TAG).encode() in _bytes(body)
 
 
 def _bytes(body: Body) -> bytes:

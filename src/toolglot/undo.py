@@ -39,7 +39,7 @@ class Step(Struct, frozen=True, kw_only=True):
     """The same piece by piece, where that can be done."""
 
     odd: Callable[[str], str] | None = None
-    """What is odd about the provider's arguments, in words, if they came otherwise than asked for."""
+    """What is odd about the provider's arguments, in words, if they came not as asked for."""
 
     part: Callable[[ToolCall], Part] | None = None
     """What the client knows in place of the call, where that is a part of its protocol's own."""

@@ -157,6 +157,8 @@ WAY_BACK = {
     "text-joined": {"reasoning"},
     "cache-dropped": {"cache"},
     "citation-dropped": {"citation"},
+    "name-aliased": {"call"},
+    "id-aliased": {"call id", "result id"},
 }
 """Notes of the way back speak of places in the other protocol; by code, the facts that they can
 explain.

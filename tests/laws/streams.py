@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ TWINS = [
 ]
 """Streams whose answer is also there as a body."""
 
-# --- running -----------------------------------------------------------------------------------------
+# --- running -------------------------------------------------------------------------------------
 
 
 def decode(name: str, pieces: Iterable[bytes], ctx: Context | None = None) -> list[Event]:
@@ -89,7 +90,7 @@ def one_by_one(data: bytes) -> list[bytes]:
 def cut_at(data: bytes, places: Iterable[int]) -> list[bytes]:
     """A stream in the pieces between these places."""
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(edges)]
 
 
 def assert_legal(events: Iterable[Event]) -> None:
@@ -100,7 +101,7 @@ def assert_legal(events: Iterable[Event]) -> None:
     assert grammar.complete
 
 
-# --- comparing ---------------------------------------------------------------------------------------
+# --- comparing -----------------------------------------------------------------------------------
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
@@ -241,7 +242,7 @@ def fixture(name: str, file: Path) -> tuple[bytes, ir.Response | ir.ApiError]:
     return file.read_bytes(), decode_response(body_of(file).read_bytes(), source=name)
 
 
-# --- generated values --------------------------------------------------------------------------------
+# --- generated values ----------------------------------------------------------------------------
 
 signatures = st.sampled_from(["c2lnbmF0dXJl", "RXFRQg==", "Z0FBQUFBQg=="])
 spaces = st.sampled_from([(",", ":"), (", ", ": ")])

@@ -32,7 +32,7 @@ def lines(events: list[Event]) -> bytes:
 
 def changed(events: list[Event], number: int, path: str, value: Any) -> list[Event]:
     """Event `number` (from 1) with the member at a path such as `delta.usage` replaced."""
-    events = copy.deepcopy(events)
+    events = [copy.deepcopy(event) for event in events]
     *outer, key = (int(step) if step.isdecimal() else step for step in path.split("."))
     node = events[number - 1]
     for step in outer:

@@ -26,7 +26,7 @@ CALL = "candidates.0.content.parts.0.functionCall"
 BREAKS = [
     ("not-json", 2, put(GOOD, 2, b"data: {\r\n\r\n")),
     ("done-marker", 4, [*GOOD, b"data: [DONE]\n\n"]),
-    ("event-line", 2, put(GOOD, 2, b"event: message\ndata: " + json.dumps(GOOD[0]).encode() + b"\n\n")),
+    ("event-line", 2, put(GOOD, 2, b"event: message\n" + sse(GOOD[:1]))),
     ("comment", 1, put(GOOD, 2, b": keep-alive\n\n")),
     ("comment", 1, put(GOOD, 1, b": keep-alive\n\n")),
     ("comment", 3, [*GOOD, b": keep-alive\n\n"]),

@@ -54,7 +54,7 @@ BREAKS = [
     ("choice-delta", 2, changed(GOOD, 2, "choices.0.delta", None)),
     ("role", 2, changed(GOOD, 2, "choices.0.delta.role", "assistant")),
     ("role", 1, changed(GOOD, 1, "choices.0.delta.role", GONE)),
-    ("call-index", 4, changed(GOOD, 4, "choices.0.delta.tool_calls.0.index", GONE)),
+    ("call-index", 4, put(GOOD, 4, chunk(tool_calls=[{"function": {"arguments": ""}}]))),
     ("call-index", 6, put(GOOD, 6, call(2, "{}", id="b", type="function", name="tides"))),
     ("call-start", 3, changed(GOOD, 3, "choices.0.delta.tool_calls.0.id", GONE)),
     ("call-start", 3, changed(GOOD, 3, "choices.0.delta.tool_calls.0.function.name", "")),
@@ -105,6 +105,13 @@ def test_an_event_without_a_blank_line_is_never_seen():
 
 def test_every_rule_is_broken_above():
     assert {rule for rule, *_ in BREAKS} | {"blank-line"} == {r.code for r in rules_of(NAME)}
+
+
+def test_a_call_in_the_last_chunk_counts_too():
+    nowhere = {"function": {"arguments": "{"}}
+    last = chunk("tool_calls", tool_calls=[nowhere])
+    found = broken(sse([*GOOD[:5], last, *GOOD[6:]]), NAME)
+    assert found == [("call-index", 6)], "its arguments belong to no call"
 
 
 def test_several_calls_in_one_chunk_are_each_looked_at():

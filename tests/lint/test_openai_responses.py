@@ -120,7 +120,7 @@ FREEFORM = numbered(
 # The call broke off: an item that is incomplete, and no end of its arguments.
 HALF = changed(
     changed(
-        numbered(without(GOOD, 11, 12)[:-1] + [CUT]), 11, "item", CALL | {"status": "incomplete"}
+        numbered([*without(GOOD, 11, 12)[:-1], CUT]), 11, "item", CALL | {"status": "incomplete"}
     ),
     11,
     "item.arguments",
@@ -137,12 +137,11 @@ BREAKS = [
     ("in-progress", 2, numbered(without(GOOD, 2))),
     ("in-progress", 2, numbered([GOOD[0], changed(GOOD, 14, "response.output", [])[13]])),
     ("sequence", 5, changed(GOOD, 5, "sequence_number", GONE)),
-    ("sequence", 5, GOOD[:4] + [e | {"sequence_number": e["sequence_number"] + 1} for e in GOOD[4:]]),
     ("response-id", 14, changed(GOOD, 14, "response.id", "resp_2")),
     ("response-id", 2, changed(GOOD, 2, "response.id", GONE)),
     ("status", 14, changed(GOOD, 14, "response.status", "in_progress")),
     ("status", 1, changed(GOOD, 1, "response.status", "completed")),
-    ("output-index", 5, put(changed(GOOD, 5, "output_index", GONE), 5)),
+    ("output-index", 5, changed(GOOD, 5, "output_index", GONE)),
     ("output-order", 3, [
         changed(REASONED, n, "output_index", 1)[n - 1] if 3 <= n <= 8 else event
         for n, event in enumerate(REASONED, 1)
@@ -159,7 +158,7 @@ BREAKS = [
     ("item-status", 9, changed(GOOD, 9, "item.status", "completed")),
     ("item-status", 8, changed(GOOD, 8, "item.status", GONE)),
     ("call-id", 9, changed(GOOD, 9, "item.name", "")),
-    ("part-added", 4, without(REASONED, 4)),
+    ("part-added", 4, numbered(without(REASONED, 4))),
     ("part-done", 7, numbered(without(GOOD, 7))),
     ("delta-text", 5, numbered(put(GOOD, 5, of("output_text.delta", **TEXT)))),
     ("done-text", 6, changed(GOOD, 6, "text", "High")),
@@ -208,9 +207,7 @@ def test_a_broken_rule_is_found_where_it_is(rule, number, events):
 
 ENTAILED = {
     "output-index": {"done-text", "item-text"},
-    "output-order": {"output-order"},
-    "part-added": {"sequence", "part-added"},
-    "item-added": {"item-added"},
+    "part-added": {"part-done"},
 }
 """What a broken rule must break besides, since the one event then says nothing of its item."""
 

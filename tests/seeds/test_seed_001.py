@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from tests.wires import NAMES, PAIRS, across, asking, codes, parts_of, user, words
 
 import toolglot
-from tests.wires import NAMES, PAIRS, across, asking, codes, parts_of, user, words
 from toolglot import ir, translate_request, translate_response
 
 SCHEMA = {"type": "object", "properties": {"expression": {"type": "string"}}}
@@ -117,11 +117,12 @@ OTHER_TOOLS = [
 @pytest.mark.parametrize("other", OTHER_TOOLS, ids=lambda each: each["type"])
 @pytest.mark.parametrize("target", OTHERS)
 def test_tools_of_the_provider_are_reported_and_harm_no_others(target, other):
-    """S1-10, D-12: what has no counterpart is named with its path; the request goes on."""
+    """S1-10, D-12: mapped, or named with its path; the request goes on."""
     request, receipt = to(target, {**ASKED, "tools": [other, CALCULATE]})
-    assert [each.name for each in request.tools] == ["calculate"]
-    assert ("tool-dropped", "tools[0]") in {(note.code, note.path) for note in receipt}
-    assert receipt.losses
+    own = [each for each in request.tools if isinstance(each, ir.ProviderTool)]
+    assert [each.name for each in request.tools if each not in own] == ["calculate"]
+    code = "tool-mapped" if own else "tool-dropped"
+    assert (code, "tools[0]") in {(note.code, note.path) for note in receipt}
 
 
 @pytest.mark.parametrize("other", OTHER_TOOLS, ids=lambda each: each["type"])

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from tests.wires import TRIO, TRIO_PAIRS, across, asking, home, parts_of, user, words
 
 import toolglot
-from tests.wires import TRIO, TRIO_PAIRS, across, asking, home, parts_of, user, words
 from toolglot import (
     DecodeError,
     ToolCall,
@@ -241,7 +241,11 @@ def test_one_bad_call_harms_no_other():
 @pytest.mark.parametrize(
     ("protocol", "response", "path"),
     [
-        ("chat", {"choices": [{"message": {"tool_calls": [7]}}]}, "choices[0].message.tool_calls[0]"),
+        (
+            "chat",
+            {"choices": [{"message": {"tool_calls": [7]}}]},
+            "choices[0].message.tool_calls[0]",
+        ),
         ("chat", {"choices": "none"}, "choices"),
         ("responses", {"output": [{**ITEM, "name": 5}]}, "output[0].name"),
         ("claude", {"content": [{**BLOCK, "id": None}]}, "content[0].id"),

@@ -82,9 +82,7 @@ def test_definitions_from_openai_to_anthropic():
 
 def test_the_parser_for_anthropic():
     """S3-47"""
-    text = (
-        '{"content": [{"type": "tool_use", "id": "123", "name": "calc", "input": {"x": 5}}]}'
-    )
+    text = '{"content": [{"type": "tool_use", "id": "123", "name": "calc", "input": {"x": 5}}]}'
     [call] = parse_tool_calls(text, "anthropic")
     assert call.name == "calc"
     assert call.input["x"] == 5

@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import pytest
-
-import toolglot
 from tests.wires import (
     NAMES,
     PAIRS,
@@ -23,6 +21,8 @@ from tests.wires import (
     tool,
     user,
 )
+
+import toolglot
 from toolglot import (
     ToolCall,
     format_tool_result,
@@ -173,7 +173,7 @@ def test_calls_of_openrouter():
 
 
 def test_calls_without_ids_get_different_ones():
-    """S4-13: two of the same name in one response, two responses, but the same one twice is equal."""
+    """S4-13: two of one name in one response, and two responses; the same one twice is equal."""
     two = {"message": {"role": "assistant", "content": "", "tool_calls": [ADDS, ADDS]}}
     first, second = (made.id for made in parse_tool_calls(two, "ollama"))
     assert first != second
@@ -324,7 +324,7 @@ def test_results_of_ollama_clients_find_their_calls(target):
 
 
 def test_openrouter_speaks_chat():
-    """S4-19: its own fields stay where they are, and nothing is converted for whoever is behind it."""
+    """S4-19: its own fields stay, and nothing is converted for whoever is behind it."""
     body = {**CHAT_REQUEST, "model": "anthropic/claude-sonnet-5", "provider": {"order": ["x"]}}
     wire, receipt = translate_request(body, source="openai-chat", target="openai-chat")
     assert wire.body == body

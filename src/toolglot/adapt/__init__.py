@@ -12,16 +12,21 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers import adapt_answer
 from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
+from toolglot.adapt.freeform import freeform_to_function
+from toolglot.adapt.hosted import map_provider_tools
 from toolglot.adapt.ids import alias_ids, prefix_ids
 from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
 from toolglot.adapt.names import alias_names, collapse_duplicates
+from toolglot.adapt.namespaces import flatten_namespaces
 from toolglot.adapt.pairing import pair_results
 from toolglot.adapt.restore import restore
 from toolglot.adapt.rules import apply_rules
+from toolglot.adapt.schemas import narrow_schemas
 from toolglot.adapt.settings import adapt_output, adapt_reasoning, drop_settings
 from toolglot.adapt.system import place_system
 from toolglot.adapt.tools import adapt_choice, adapt_tools
 from toolglot.adapt.turns import merge_turns
+from toolglot.adapt.validate import check_calls
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface
@@ -33,11 +38,16 @@ ResponsePass: TypeAlias = Callable[[Response, Context], Response]
 REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     unseal,
     apply_rules,
+    collapse_duplicates,
+    flatten_namespaces,
+    freeform_to_function,
+    map_provider_tools,
     drop_settings,
     adapt_reasoning,
     adapt_output,
     adapt_tools,
     alias_names,
+    narrow_schemas,
     adapt_choice,
     alias_ids,
     adapt_content,
@@ -49,19 +59,22 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
-RESPONSE_PASSES: Final[tuple[ResponsePass, ...]] = (restore, adapt_answer, seal)
+RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (prefix_ids, restore, check_calls)
+"""After these, calls are as the client declared them; a user's own passes come next."""
+
+SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
 
 
 def adapt_request(request: Request, ctx: Context) -> Request:
     """A request as the target can take it."""
-    for adapt in REQUEST_PASSES:
+    for adapt in (*ctx.options.passes, *REQUEST_PASSES):
         request = adapt(request, ctx)
     return request
 
 
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the target can take it."""
-    for adapt in RESPONSE_PASSES:
+    for adapt in (*RESTORING_PASSES, *ctx.options.response_passes, *SHOWING_PASSES):
         response = adapt(response, ctx)
     return response
 

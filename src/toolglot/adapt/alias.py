@@ -7,6 +7,8 @@ conversation grows.
 """
 
 import re
+import sys
+from collections.abc import Collection
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
@@ -29,6 +31,21 @@ def pattern(rule: Rule) -> re.Pattern[str]:
     chars = f"[{rule.chars}]" if rule.chars else "."
     most = "" if rule.most is None else rule.most
     return re.compile(f"{first}{chars}{{{rule.least},{most}}}", re.DOTALL)
+
+
+def all_fit(texts: Collection[str], rule: Rule) -> bool:
+    """Whether the rule takes all of these, which is nearly always so and must not take long."""
+    if rule.first:
+        return all(map(pattern(rule).fullmatch, texts))
+    lengths = [*map(len, texts)]
+    if lengths and (min(lengths) < rule.least or max(lengths) > (rule.most or sys.maxsize)):
+        return False
+    return rule.chars is None or _only(rule.chars).fullmatch("".join(texts)) is not None
+
+
+@lru_cache(maxsize=64)
+def _only(chars: str) -> re.Pattern[str]:
+    return re.compile(f"[{chars}]*")
 
 
 def make_alias(text: str, rule: Rule, *, stem: str | None = None, attempt: int = 0) -> str:
@@ -65,7 +82,7 @@ class Aliases:
         self._taken = set(taken or ())
 
     def of(self, text: str, wanted: str | None = None) -> str:
-        """The text itself, or as it is wanted, if the rule takes that and it is free; else an alias."""
+        """The text, or as it is wanted, if the rule takes that and it is free; else an alias."""
         given = self._given.get(text)
         if given is None:
             given = self._given[text] = self._new(text, text if wanted is None else wanted)

@@ -1,5 +1,7 @@
 """Responses: what the client's protocol cannot show."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from toolglot.adapt.calls import made_id, normalise
@@ -23,6 +25,10 @@ from toolglot.ir import (
 from toolglot.surface import Surface
 
 
+_NAMELESS: Final = "tool_0"
+"""The name of a call that has none: clients refuse an empty one."""
+
+
 def adapt_answer(response: Response, ctx: Context) -> Response:
     """Keep to what the client's protocol can show, and to the model that the client asked for."""
     _, target = surfaces(ctx)
@@ -35,7 +41,7 @@ def adapt_answer(response: Response, ctx: Context) -> Response:
         )
         choices = choices[:1]
     choices = tuple(_adapt_choice(choice, target, ctx) for choice in choices or (Choice(parts=()),))
-    model = ctx.request.model if ctx.request is not None else response.model
+    model = (ctx.request.model if ctx.request is not None else "") or response.model
     return replace(response, choices=choices, model=model)
 
 
@@ -65,6 +71,9 @@ def _stop(parts: list[Part], ctx: Context) -> StopReason:
 def adapt_part(part: Part, path: str, target: Surface, ctx: Context) -> Part | None:
     """A part as the client's protocol can show it; None, with a note, if it cannot."""
     if isinstance(part, ToolCall):
+        if not part.name:
+            ctx.note("default-added", f"{path}.name", f"a call without a name is {_NAMELESS}")
+            part = replace(part, name=_NAMELESS)
         return replace(part, id=made_id(part, target)) if part.id_made else part
     if isinstance(part, Text) and part.citations:
         return cited(part, target, path, ctx)

@@ -302,12 +302,12 @@ def _laid_out(messages: list[Message], layouts: dict[int, tuple[Place, ...]]) ->
 def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
     """The parts in their places; None if the client changed what they were."""
     calls = _called(parts, [place.call for place in layout if place.call is not None])
-    reasoning = [part for part in parts if isinstance(part, Reasoning)]
     text = "".join(part.text for part in parts if isinstance(part, Text))
-    if sum(place.text or 0 for place in layout) > len(text):
+    if calls is None or sum(place.text or 0 for place in layout) > len(text):
         return None
-    if calls is None:
-        return None
+    if len(calls) > sum(place.call is not None for place in layout):
+        return _arrange_some(parts, layout)
+    reasoning = [part for part in parts if isinstance(part, Reasoning)]
     arranged: list[Part] = []
     for place in layout:
         if place.text is not None:
@@ -324,6 +324,32 @@ def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
     if text:
         arranged.append(Text(text=text))
     return [*arranged, *calls.values()]
+
+
+def _arrange_some(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
+    """The same, where calls tell of themselves and what came before them, and some have nothing to
+    tell.
+    """
+    arranged: list[Part] = []
+    run: list[Part] = []
+    for part in parts:
+        run.append(part)
+        if isinstance(part, ToolCall):
+            places = _before(layout, part.id)
+            placed = _arrange(run, places) if places else run
+            if placed is None:
+                return None
+            arranged += placed
+            run = []
+    return arranged + run
+
+
+def _before(layout: tuple[Place, ...], call: str) -> tuple[Place, ...]:
+    """The places from behind the call before to this call; none if it is not there."""
+    ends = [index for index, place in enumerate(layout) if place.call is not None]
+    end = next((index for index in ends if layout[index].call == call), -1)
+    start = max((index for index in ends if index < end), default=-1)
+    return layout[start + 1 : end + 1]
 
 
 def _called(parts: list[Part], wanted: list[str]) -> dict[str, ToolCall] | None:

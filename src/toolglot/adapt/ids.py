@@ -1,16 +1,17 @@
 """Ids of calls: left alone, unless the target forbids them or prefixes are asked for.
 
 An id ties a call to its result and means nothing else, so a foreign one is as good as any. Where a
-target takes only certain ids, others get an alias, the same for the call and its result. Answers have
-new ids, made by the provider; should one repeat an alias, the client gets its own id back.
+target takes only certain ids, others get an alias, the same for the call and its result. Answers
+have new ids, made by the provider; should one repeat an alias, the client gets its own id back.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import is_
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from toolglot.adapt.alias import DIGEST, FREE, Aliases, pattern
+from toolglot.adapt.alias import DIGEST, FREE, Aliases, all_fit
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context, Options
 from toolglot.events import Event, PartStarted
@@ -22,7 +23,7 @@ PREFIXES: Final = ("toolu_", "call_", "fc_")
 
 
 def with_prefix(call_id: str, prefix: str) -> str:
-    """An id that begins as asked, in place of how another protocol begins it; an empty one stays so."""
+    """An id that begins as asked instead of as in another protocol; an empty one stays empty."""
     if not call_id or call_id.startswith(prefix):
         return call_id
     known = next((each for each in PREFIXES if call_id.startswith(each)), "")
@@ -35,7 +36,7 @@ def with_prefix(call_id: str, prefix: str) -> str:
 def alias_ids(request: Request, ctx: Context) -> Request:
     """Give every call and its result an id that the target takes."""
     rule, prefix = _rule(ctx), _prefix(ctx)
-    if prefix is None and _all_fit(request.messages, rule):
+    if prefix is None and (rule is None or all_fit(_ids(request.messages), rule)):
         return request
     aliases = Aliases(rule or FREE)
 
@@ -75,18 +76,6 @@ def _prefix(ctx: Context) -> str | None:
     return target.id_prefix if ctx.options.ids == "prefix" else None
 
 
-def _all_fit(messages: Iterable[Message], rule: Rule | None) -> bool:
-    if rule is None:
-        return True
-    fits = pattern(rule).fullmatch
-    for message in messages:
-        for part in message.parts:
-            kind = type(part)
-            if (kind is ToolCall or kind is ToolResult) and not fits(part.id):  # type: ignore[union-attr] - both have one
-                return False
-    return True
-
-
 def _respelled(
     message: Message, index: int, respell: Callable[[str], str], ctx: Context
 ) -> Message:
@@ -94,12 +83,13 @@ def _respelled(
     for place, part in enumerate(parts):
         if isinstance(part, (ToolCall, ToolResult)):
             alias = respell(part.id)
+            # One that stays is known too: see `_answering`.
+            ctx.undo.id(alias, part.id)
             if alias != part.id:
-                ctx.note("id-aliased", ctx.at(index, place), f"{part.id} became {alias}")
-                ctx.undo.id(alias, part.id)
+                ctx.note("id-aliased", ctx.at(index), f"{part.id} became {alias}")
                 parts[place] = replace(part, id=alias)
-    changed = tuple(parts)
-    return message if changed == message.parts else replace(message, parts=changed)
+    same = all(map(is_, parts, message.parts))
+    return message if same else replace(message, parts=tuple(parts))
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -138,7 +128,7 @@ class Prefixing:
 
 
 def _answering(ctx: Context) -> _Respell:
-    """How calls of an answer begin. Ids of the request are known: they are undone, not respelled."""
+    """What gives calls of an answer their ids, except those that the request knows: see `Undo`."""
     prefix = _prefix(ctx) or ""
     history = ctx.request.messages if ctx.request is not None else ()
     aliases = Aliases(FREE, taken=_ids(history))
@@ -158,5 +148,8 @@ def _answering(ctx: Context) -> _Respell:
 
 def _ids(messages: Iterable[Message]) -> set[str]:
     return {
-        part.id for message in messages for part in message.parts if isinstance(part, ToolCall)
+        part.id
+        for message in messages
+        for part in message.parts
+        if isinstance(part, (ToolCall, ToolResult))
     }

@@ -1,16 +1,17 @@
 """Names of tools: declared once, and as the target takes them.
 
-A name that the target forbids gets an alias wherever it stands: in the definition, the calls of the
-history and their results, the tool choice. The answer's calls have the client's own name again, also
-in a stream, where nothing needs to wait for that.
+A name that the target forbids gets an alias wherever it stands: in the definition, the calls of
+the history and their results, the tool choice. The answer's calls have the client's own name again,
+also in a stream, where nothing needs to wait for that.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
 
-from toolglot.adapt.alias import Aliases, pattern
+from toolglot.adapt.alias import Aliases, all_fit
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import (
@@ -37,7 +38,19 @@ def collapse_duplicates(request: Request, ctx: Context) -> Request:
     ):
         return request
     collapsed = _collapsed(tools, ctx.setting("tools"), ctx)
-    return request if collapsed == tools else replace(request, tools=collapsed)
+    if collapsed == tools:
+        return request
+    if len(collapsed) != len(tools):
+        ctx.tool_paths = tuple(map(ctx.tool_at, _places(collapsed, tools)))
+    return replace(request, tools=collapsed)
+
+
+def _places(kept: tuple[Tool, ...], tools: tuple[Tool, ...]) -> Iterator[int]:
+    """Where the tools that were kept stood, which have kept their order."""
+    declared = enumerate(tools)
+    for tool in kept:
+        group = isinstance(tool, NamespaceTool)
+        yield next(i for i, t in declared if t == tool or (group and _key(t) == _key(tool)))
 
 
 def _key(tool: Tool) -> tuple[str, str]:
@@ -51,16 +64,13 @@ def _key(tool: Tool) -> tuple[str, str]:
 
 def _collapsed(tools: Iterable[Tool], path: str, ctx: Context) -> tuple[Tool, ...]:
     kept: dict[Any, Tool] = {}
-    for index, declared in enumerate(tools):
-        key, place = _key(declared), f"{path}[{index}]"
-        first, tool = kept.get(key), declared
+    for index, tool in enumerate(tools):
+        key, place = _key(tool), f"{path}[{index}]"
+        first = kept.get(key)
         if isinstance(tool, NamespaceTool):
-            earlier = first.tools if isinstance(first, NamespaceTool) else ()
-            inner = _collapsed((*earlier, *tool.tools), f"{place}.tools", ctx)
-            tool = replace(first or tool, tools=inner)  # type: ignore[type-var]
-            if first is not None:
-                ctx.note("tool-duplicate", place, f"the groups {tool.name} are one", "info")
-            kept[key] = tool
+            kept[key] = _joined(
+                first if isinstance(first, NamespaceTool) else None, tool, place, ctx
+            )
         elif first is None:
             kept[key] = tool
         elif first == tool:
@@ -70,6 +80,18 @@ def _collapsed(tools: Iterable[Tool], path: str, ctx: Context) -> tuple[Tool, ..
         else:
             ctx.note("tool-duplicate", place, f"{_label(tool)} is declared before, differently")
     return tuple(kept.values())
+
+
+def _joined(
+    first: NamespaceTool | None, tool: NamespaceTool, place: str, ctx: Context
+) -> NamespaceTool:
+    """A group, with the tools of the one that was declared before under its name."""
+    earlier: tuple[Tool, ...] = ()
+    if first is not None:
+        ctx.note("tool-duplicate", place, f"{tool.name} is declared before; its tools join", "info")
+        earlier = first.tools
+    inner = _collapsed((*earlier, *tool.tools), f"{place}.tools", ctx)
+    return replace(first or tool, tools=inner)
 
 
 def _label(tool: Tool) -> str:
@@ -86,12 +108,12 @@ def alias_names(request: Request, ctx: Context) -> Request:
     if rule is None:
         return request
     names = dict.fromkeys(_names(request))
-    fits = pattern(rule).fullmatch
-    if all(map(fits, names)):
+    if all_fit(names, rule):
         return request
     aliases = Aliases(rule)
     changed = {name: alias for name in names if (alias := aliases.of(name)) != name}
-    for name, alias in changed.items():
+    for name, alias in reversed(changed.items()):
+        # A name may be the alias of one before it, whose steps are not its own.
         ctx.undo.tool(alias, Step(name=name))
     return _Renaming(changed, ctx).request(request)
 
@@ -103,11 +125,8 @@ def _names(request: Request) -> Iterator[str]:
             yield tool.name
     for message in request.messages:
         for part in message.parts:
-            kind = type(part)
-            if kind is ToolCall:
-                yield part.name  # type: ignore[union-attr,misc] - a call
-            elif kind is ToolResult and part.name is not None:  # type: ignore[union-attr] - a result
-                yield part.name  # type: ignore[union-attr,misc]
+            if isinstance(part, (ToolCall, ToolResult)) and part.name is not None:
+                yield part.name
 
 
 class _Renaming:
@@ -138,10 +157,10 @@ class _Renaming:
             parts = list(message.parts)
             for place, part in enumerate(parts):
                 if isinstance(part, (ToolCall, ToolResult)) and part.name in self._changed:
-                    self._note(self._ctx.at(index, place), part.name)
+                    self._note(self._ctx.at(index), part.name)
                     parts[place] = replace(part, name=self._changed[part.name])
-            changed = tuple(parts)
-            yield message if changed == message.parts else replace(message, parts=changed)
+            same = all(map(is_, parts, message.parts))
+            yield message if same else replace(message, parts=tuple(parts))
 
     def _choice(self, request: Request) -> Any:
         choice = request.tool_choice

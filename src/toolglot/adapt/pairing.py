@@ -110,14 +110,21 @@ class _Pairing:
     ) -> Iterator[Message]:
         results, changed = self._collect(run, first, calls)
         missing = [
-            call for call in calls.values() if call.kind == "function" and call.id not in results
+            call for call in calls.values() if call.kind != "provider" and call.id not in results
         ]
         for call in missing:
             self._ctx.note(
                 "call-unanswered", self._ctx.at(first), f"{call.name} ({call.id}) has no result"
             )
             text = Text(text=UNANSWERED)
-            results[call.id] = ToolResult(id=call.id, name=call.name, parts=(text,), is_error=True)
+            results[call.id] = ToolResult(
+                id=call.id,
+                name=call.name,
+                parts=(text,),
+                is_error=True,
+                kind=call.kind,
+                id_made=call.id_made,
+            )
         if self._in_order and list(results) != (
             ordered := [each for each in calls if each in results]
         ):

@@ -1,6 +1,6 @@
 """Tool rules applied: filtering, renaming, mapping parameters, guidance.
 
-Calls of a filtered tool that a model makes all the same reach the client; the history keeps them too.
+Calls of a filtered tool that a model makes all the same reach the client, and stay in the history.
 """
 
 import re
@@ -56,16 +56,20 @@ def name_of(tool: Tool) -> str:
     return tool.type if isinstance(tool, ProviderTool) else tool.name
 
 
-# --- filtering -------------------------------------------------------------------------------------
+# --- filtering ------------------------------------------------------------------------------------
 
 
 def _filter(request: Request, filtered: set[str], rules: ToolRules, ctx: Context) -> Request:
     if not filtered:
         return request
+    paths = []
     for index, tool in enumerate(request.tools):
         if name_of(tool) in filtered:
-            path = f"{ctx.setting('tools')}[{index}]"
-            ctx.note("rule-applied", path, f"{name_of(tool)} is kept from the target")
+            words = f"{name_of(tool)} is kept from the target"
+            ctx.note("rule-applied", ctx.tool_at(index), words)
+        else:
+            paths.append(ctx.tool_at(index))
+    ctx.tool_paths = tuple(paths)
     request = replace(
         request,
         tools=tuple(tool for tool in request.tools if name_of(tool) not in filtered),
@@ -99,7 +103,7 @@ def _guided(request: Request, filtered: set[str], rules: ToolRules, ctx: Context
     return replace(request, messages=(lead, *request.messages))
 
 
-# --- cleaning --------------------------------------------------------------------------------------
+# --- cleaning -------------------------------------------------------------------------------------
 
 _SENTENCE = re.compile(r"[^\S\n]*[^.!?\n]*[.!?]+(?=\s|$)|[^\S\n]*[^.!?\n]+")
 """A sentence, or what there is of one in a line, with the blanks before it."""
@@ -128,14 +132,14 @@ def _clean_part(part: Part, mention: re.Pattern[str], path: str, ctx: Context) -
     return replace(part, text=kept)
 
 
-# --- renaming tools and parameters -----------------------------------------------------------------
+# --- renaming tools and parameters ----------------------------------------------------------------
 
 
 def _rename(request: Request, rules: ToolRules, ctx: Context) -> Request:
     if not (rules.rename or rules.parameters):
         return request
     tools = tuple(
-        _renamed_tool(tool, f"{ctx.setting('tools')}[{index}]", rules, ctx)
+        _renamed_tool(tool, ctx.tool_at(index), rules, ctx)
         for index, tool in enumerate(request.tools)
     )
     messages = tuple(_renamed_message(message, rules) for message in request.messages)
@@ -201,7 +205,7 @@ def map_arguments(text: str, mapping: Mapping[str, str]) -> str:
     return jsontext.text({mapping.get(key, key): each for key, each in value.items()})
 
 
-# --- repeated calls --------------------------------------------------------------------------------
+# --- repeated calls -------------------------------------------------------------------------------
 
 
 def _check_repeats(request: Request, rules: ToolRules, ctx: Context) -> None:

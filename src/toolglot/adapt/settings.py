@@ -80,7 +80,7 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         adapted = replace(adapted, summary=None)
     if adapted == ReasoningSettings():
         return replace(request, reasoning=None)
-    return request if adapted is settings else replace(request, reasoning=adapted)
+    return request if adapted is request.reasoning else replace(request, reasoning=adapted)
 
 
 def _is_prefilled(request: Request) -> bool:

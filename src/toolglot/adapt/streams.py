@@ -14,8 +14,10 @@ from toolglot.adapt.answers import adapt_part
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
+from toolglot.adapt.ids import Prefixing
 from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
+from toolglot.adapt.validate import Checking, asks, changes, limit_of
 from toolglot.context import Context
 from toolglot.events import (
     Event,
@@ -29,6 +31,8 @@ from toolglot.events import (
     unfold_part,
 )
 from toolglot.ir import Part, Reasoning, Text, ToolCall
+from toolglot.wire import jsontext
+from toolglot.wire.parts import arguments_object
 
 
 class StreamPass(Protocol):
@@ -41,14 +45,22 @@ class StreamPass(Protocol):
 
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
-    _, target = surfaces(ctx)
+    source, target = surfaces(ctx)
+    if source is target and asks(ctx.options):
+        # Nothing needs adapting; calls are checked all the same.
+        return [Serial(), Checking(ctx)]
     buffered = ctx.options.stream_tools == "buffered"
+    holds = buffered or bool(ctx.undo) or changes(ctx.options)
     passes: list[StreamPass] = []
     # Whatever holds a call back would let later parts overtake it, unless those wait too.
-    if target.one_open_part or target.call_signatures or buffered or ctx.undo:
+    if target.one_open_part or target.call_signatures or holds:
         passes.append(Serial())
+    if ctx.options.ids == "prefix" and target.id_prefix is not None:
+        passes.append(Prefixing(ctx))
     if ctx.undo:
         passes.append(Restoring(ctx))
+    if asks(ctx.options) or limit_of(ctx) is not None:
+        passes.append(Checking(ctx))
     passes.append(Showing(ctx))
     if buffered:
         passes.append(Buffered())
@@ -69,7 +81,7 @@ class Serial:
         kind = type(event)
         if kind is PartDelta or kind is PartEnded:
             index = event.index  # type: ignore[union-attr]  # both have one
-            if index != self._open:
+            if index != self._open and index in self._waiting:
                 self._waiting[index].append(event)
                 return ()
             return (event,) if kind is PartDelta else self._next(event)
@@ -233,12 +245,15 @@ class Showing:
         self._open[event.index] = shown = _Shown(PartStarted(event.index, part, event.choice))
         if isinstance(part, Reasoning):
             return self._thought(shown, part)
-        shown.live = (
-            not isinstance(part, ToolCall) or part.kind != "function" or bool(part.arguments)
-        )
+        shown.live = not isinstance(part, ToolCall) or bool(part.arguments) or self._as_text(part)
+        shown.held = isinstance(part, ToolCall) and part.kind != "function"
         if isinstance(part, (Text, ToolCall)) and part.signature is not None:
             part = replace(part, signature=None)
         return (self._start(shown, part),)
+
+    def _as_text(self, call: ToolCall) -> bool:
+        """Whether a call is of a kind that the client takes as any text, not as JSON."""
+        return call.kind != "function" and call.kind in self._target.tools
 
     def _thought(self, shown: _Shown, part: Reasoning) -> Iterable[Event]:
         """Reasoning that starts with words of its own."""
@@ -256,6 +271,8 @@ class Showing:
             if not event.incomplete:
                 part = normalise(part, f"part {event.index}", self._ctx)
             text = part.arguments
+            if self._target.arguments == "object" and not event.incomplete:
+                text = jsontext.text(arguments_object(part, self._ctx))
             unsaid = (PartDelta(shown.index, text),) if text else ()
             return (*unsaid, *self._ended(shown, part, event))
         return self._ended(shown, part, event)
@@ -284,7 +301,7 @@ class Showing:
 
     def _started(self, event: Started) -> Iterable[Event]:
         request = self._ctx.request
-        return (event if request is None else replace(event, model=request.model),)
+        return (replace(event, model=request.model) if request and request.model else event,)
 
     def _finished(self, event: Finished) -> Iterable[Event]:
         events: list[Event] = []

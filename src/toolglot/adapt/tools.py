@@ -16,7 +16,7 @@ from toolglot.ir import (
     Tool,
     ToolChoice,
 )
-from toolglot.schema.required import filter_required
+from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
 
 EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
@@ -27,11 +27,14 @@ def adapt_tools(request: Request, ctx: Context) -> Request:
     if not request.tools:
         return request
     source, target = surfaces(ctx)
-    tools = tuple(
-        adapted
+    placed = [
+        (adapted, path)
         for index, tool in enumerate(request.tools)
-        if (adapted := _adapt_tool(tool, f"{ctx.setting('tools')}[{index}]", source, target, ctx))
-    )
+        if (adapted := _adapt_tool(tool, path := ctx.tool_at(index), source, target, ctx))
+    ]
+    if len(placed) != len(request.tools):
+        ctx.tool_paths = tuple(path for _, path in placed)
+    tools = tuple(tool for tool, _ in placed)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in request.tools)
     if silent and target.strict_default is not None:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
@@ -63,6 +66,7 @@ def _kind(tool: Tool) -> str:
 def _adapt_function(
     tool: FunctionTool, path: str, source: Surface, target: Surface, ctx: Context
 ) -> FunctionTool:
+    options = ctx.options
     changes: dict[str, Any] = {}
     if tool.strict is None:
         if target.strict_default is not None:
@@ -75,7 +79,11 @@ def _adapt_function(
         changes["parameters"] = EMPTY_SCHEMA
         ctx.note("schema-default", path)
     elif _wants_filter(tool, source, target, ctx):
-        filtered, removed = filter_required(schema)
+        filtered, removed = filter_required(
+            schema,
+            markers=MARKERS if options.optional_markers is None else options.optional_markers,
+            booleans=options.optional_booleans,
+        )
         if removed:
             changes["parameters"] = filtered
             ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
@@ -107,11 +115,21 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
     if not request.tools:
         ctx.note("field-dropped", path, "there are no tools to choose from", "info")
         return replace(request, tool_choice=None, parallel_tool_calls=None)
-    adapted = _narrowed(choice, target, path, ctx)
+    adapted = choice if _is_own(choice, request, target) else _narrowed(choice, target, path, ctx)
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
+    """Whether a tool of the target's own is chosen, which is there."""
+    return choice.kind == "provider" and any(
+        isinstance(tool, ProviderTool)
+        and tool.protocol == target.name
+        and tool.type in choice.names
+        for tool in request.tools
+    )
 
 
 def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:

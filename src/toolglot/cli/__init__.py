@@ -14,10 +14,28 @@ from functools import partial
 from typing import Final
 
 from toolglot import __version__
-from toolglot.cli import demo, diff_sse, explain, lint_stream, protocols, translate
+from toolglot.cli import (
+    capabilities,
+    demo,
+    diff_sse,
+    doctor_history,
+    explain,
+    lint_stream,
+    protocols,
+    translate,
+)
 from toolglot.errors import ToolglotError
 
-_COMMANDS: Final = (translate, explain, lint_stream, diff_sse, protocols, demo)
+_COMMANDS: Final = (
+    translate,
+    explain,
+    lint_stream,
+    diff_sse,
+    doctor_history,
+    protocols,
+    capabilities,
+    demo,
+)
 _INTERRUPTED: Final = 130
 """What shells say of a program that the user stopped."""
 

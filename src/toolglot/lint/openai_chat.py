@@ -12,7 +12,6 @@ from toolglot.lint.framing import sse_frames
 from toolglot.lint.rules import (
     AFTER_END,
     BLANK_LINE,
-    DONE,
     END,
     NOT_JSON,
     Finding,
@@ -54,7 +53,6 @@ class _Stream(State):
         self.choices: dict[int, _Choice] = {}
 
     def take(self, frame: Frame) -> None:
-        self.over = frame.kind == DONE
         self.failed = self.failed or frame.kind == _ERROR
         if frame.kind != _CHUNK:
             return
@@ -66,6 +64,9 @@ class _Stream(State):
             for call in _calls(wire):
                 if is_count(number := call.get("index")):
                     choice.calls.setdefault(number, []).append(_arguments_of(call))
+
+    def mark(self) -> None:
+        self.over = True
 
     def choice(self, index: int) -> _Choice:
         return self.choices.get(index) or _Choice()

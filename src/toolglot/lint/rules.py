@@ -61,7 +61,10 @@ class State:
         return self.over
 
     def take(self, frame: Frame) -> None:
-        """Learn from a frame, after the rules have seen it."""
+        """Learn from an event, after the rules have seen it."""
+
+    def mark(self) -> None:
+        """Learn that `[DONE]` came."""
 
 
 S = TypeVar("S", bound=State)
@@ -92,7 +95,9 @@ class Linter(Struct, Generic[S], frozen=True):
             late = frame.kind != COMMENT and state.is_over(frame)
             found.look(state, frame, AFTER if late else frame.kind)
             last = frame.number
-            if not late and frame.kind not in (BROKEN, COMMENT):
+            if frame.kind == DONE:
+                state.mark()
+            elif not late and frame.kind not in (BROKEN, COMMENT):
                 state.take(frame)
                 state.count += 1
         found.look(state, Frame(number=last, kind=END), END)

@@ -52,6 +52,18 @@ def peek(data: bytes | str) -> Any:
             raise ValueError(str(error)) from None
 
 
+def exact(data: str) -> Any:
+    """Like `peek`, with every decimal number as it is written: `3.10` keeps its zero."""
+    try:
+        return json.loads(  # noqa: TID251 - the one place
+            data, parse_float=Decimal, parse_constant=_no_constant
+        )
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    except InvalidOperation:
+        raise ValueError("a number is out of range") from None
+
+
 def encode(value: Any) -> bytes:
     """The JSON text of a value: compact, keys in their order."""
     try:

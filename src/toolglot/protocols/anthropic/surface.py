@@ -32,6 +32,8 @@ _MEDIA: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
+    signs_reasoning=True,
+    parts_in_content=True,
     path="/v1/messages",
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -51,9 +53,8 @@ SURFACE: Final = Surface(
     one_open_part=True,
     call_prefix="toolu_",
     id_prefix="toolu_",
-    # "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+    # The API wants ids to match ^[a-zA-Z0-9_-]+$ and names ^[a-zA-Z0-9_-]{1,128}$.
     id_rule=Rule(chars="a-zA-Z0-9_-"),
-    # "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
     name_rule=Rule(chars="a-zA-Z0-9_-", most=128),
     arguments="object",
     media={
@@ -66,6 +67,9 @@ SURFACE: Final = Surface(
     reasoning_bars_prefill=True,
     efforts=("low", "medium", "high", "xhigh", "max"),
     outputs=frozenset({"schema"}),
+    strict_schema="sealed",
+    output_schema="sealed",
+    object_schemas=True,
     lists_all_required=True,
     requires_max_tokens=True,
     cache_marks=True,

@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.context import Context
 from toolglot.ir import Json, OutputFormat, ReasoningSettings, Request
-from toolglot.protocols.gemini.spelling import form_of, with_form
+from toolglot.protocols.gemini.spelling import form_of, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME, SETTINGS, SURFACE
 from toolglot.wire.fields import Fields, merge, read_settings, write_settings
 
@@ -30,7 +30,7 @@ def encode_config(request: Request, ctx: Context) -> Json:
     config: Json = {}
     write_settings(config, request, SETTINGS)
     if request.output is not None:
-        _encode_output(config, request.output)
+        _encode_output(config, request.output, ctx)
     if request.reasoning is not None:
         thinking = _encode_thinking(request.reasoning, ctx)
         if thinking:
@@ -59,12 +59,13 @@ def _decode_output(config: Fields) -> OutputFormat | None:
     return OutputFormat(kind="json") if word else None
 
 
-def _encode_output(config: Json, output: OutputFormat) -> None:
+def _encode_output(config: Json, output: OutputFormat, ctx: Context) -> None:
     form = form_of(output)
     if "responseMimeType" not in form.get("without", ()):
         config["responseMimeType"] = _TEXT if output.kind == "text" else _JSON
     if output.kind == "schema":
-        config[form.get("schema", _SCHEMA)] = output.schema
+        key = "responseSchema" if takes_openapi(ctx) else _SCHEMA
+        config[form.get("schema", key)] = output.schema
 
 
 # --- thinking -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from toolglot.context import Context
 from toolglot.ir import Extras, Json, Part, Reasoning, Text, ToolCall
-from toolglot.protocols.gemini.surface import FORM, NAME
+from toolglot.protocols.gemini.surface import FORM, NAME, STATE, STATE_MARK
 from toolglot.wire.fields import Fields
 
 # --- keys -----------------------------------------------------------------------------------------
@@ -53,6 +53,11 @@ def form_of(value: Any) -> Json:
     return extras.get(FORM, {}) if extras else {}
 
 
+def takes_openapi(ctx: Context) -> bool:
+    """Whether schemas from elsewhere are written as OpenAPI has them, for servers that know no other."""
+    return ctx.options.schema_dialect == "openapi" and ctx.foreign(NAME)
+
+
 def left_out(value: Any) -> tuple[str, ...]:
     """The members that the wire left out, though we would write them."""
     without: tuple[str, ...] = form_of(value).get("without", ())
@@ -63,8 +68,6 @@ def left_out(value: Any) -> tuple[str, ...]:
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})")
 _LAST: Final = {0: None, 2: frozenset("AQgw"), 3: frozenset("AEIMQUYcgkosw048")}
-_MARK: Final = b"toolglot:"
-_MARKED: Final = b64encode(_MARK).decode()
 
 
 def take_signature(fields: Fields) -> str | None:
@@ -72,7 +75,7 @@ def take_signature(fields: Fields) -> str | None:
     raw = fields.peek("thoughtSignature")
     if type(raw) is not str or is_base64(raw):
         raw = fields.maybe_text("thoughtSignature")
-        return _unmark(raw) if raw is not None and raw.startswith(_MARKED) else raw
+        return _unmark(raw) if raw is not None and raw.startswith(STATE_MARK) else raw
     return raw
 
 
@@ -84,7 +87,7 @@ def armour(wire: Json | None, part: Part) -> Json | None:
     if signature is not None and not is_base64(signature):
         own = part.extras.get(NAME, {})
         if own.get("thoughtSignature") != signature:
-            marked = _MARK + signature.encode("utf-8", "surrogatepass")
+            marked = STATE + signature.encode("utf-8", "surrogatepass")
             wire["thoughtSignature"] = b64encode(marked).decode()
     return wire
 
@@ -107,7 +110,7 @@ def _unmark(raw: str) -> str:
     try:
         padded = raw.rstrip("=") + "=" * (-len(raw.rstrip("=")) % 4)
         data = urlsafe_b64decode(padded.replace("+", "-").replace("/", "_"))
-        return data.removeprefix(_MARK).decode("utf-8", "surrogatepass")
+        return data.removeprefix(STATE).decode("utf-8", "surrogatepass")
     except ValueError:
         return raw
 

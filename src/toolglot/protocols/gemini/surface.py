@@ -1,5 +1,6 @@
 """What Gemini can say: its facts and the tables that both directions share."""
 
+from base64 import b64encode
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
@@ -38,8 +39,13 @@ _MEDIA: Final = frozenset(
     }
 )
 
+STATE: Final = b"toolglot:"
+STATE_MARK: Final = b64encode(STATE).decode()
+"""What stands before the state of others, which must look like base64; how it looks then."""
+
 SURFACE: Final = Surface(
     name=NAME,
+    parts_in_content=True,
     path="/v1beta/models/{model}:generateContent",
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
@@ -60,10 +66,11 @@ SURFACE: Final = Surface(
     merges_turns=True,
     results_in_order=True,
     call_signatures=True,
+    state_mark=STATE_MARK,
     fetches_media=False,
     arguments="object",
-    # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores, dots,
-    # colons and dashes, with a maximum length of 64" by the API's reference; 128 by newer SDKs.
+    # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores,
+    # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
     name_rule=Rule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
     media={
         "system": frozenset({"text"}),
@@ -71,10 +78,16 @@ SURFACE: Final = Surface(
         "result": frozenset({"text", "image.inline", "document.inline"}),
         "assistant": frozenset({"text", "image.inline", "audio.inline"}),
     },
+    # "Tool use with function calling is unsupported", say all but its latest models.
+    provider_tools_alone=True,
     tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
     reasoning=frozenset({"switch", "adaptive", "effort", "budget", "show"}),
     efforts=("minimal", "low", "medium", "high"),
     strict_default=None,
+    schema="subset",
+    output_schema="subset",
+    object_schemas=True,
+    openapi_schemas=True,
     reasoning_unsigned=True,
     many_choices=True,
     minor=frozenset(

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from toolglot.context import Context
 from toolglot.ir import Extras, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.gemini.parts import array
-from toolglot.protocols.gemini.spelling import form_of, with_form
+from toolglot.protocols.gemini.spelling import form_of, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME
 from toolglot.wire.fields import Fields, merge
 
@@ -80,7 +80,7 @@ def _encode_entry(tools: Sequence[Tool], ctx: Context) -> Json:
     entry: Json = {}
     for tool in tools:
         if isinstance(tool, FunctionTool):
-            entry.setdefault(_DECLARATIONS, []).append(_encode_declaration(tool))
+            entry.setdefault(_DECLARATIONS, []).append(_encode_declaration(tool, ctx))
         elif isinstance(tool, ProviderTool) and tool.protocol == NAME:
             entry |= tool.value
         else:
@@ -99,12 +99,13 @@ def _decode_declaration(fields: Fields) -> FunctionTool:
     return FunctionTool(name=name, description=description, parameters=parameters, extras=extras)
 
 
-def _encode_declaration(tool: FunctionTool) -> Json:
+def _encode_declaration(tool: FunctionTool, ctx: Context) -> Json:
     wire: Json = {"name": tool.name}
     if tool.description is not None:
         wire["description"] = tool.description
     if tool.parameters is not None:
-        wire[form_of(tool).get("schema", _SCHEMA)] = tool.parameters
+        key = "parameters" if takes_openapi(ctx) else _SCHEMA
+        wire[form_of(tool).get("schema", key)] = tool.parameters
     return merge(wire, tool.extras, NAME)
 
 

@@ -82,6 +82,7 @@ SURFACE: Final = Surface(
     reasoning=frozenset({"switch", "effort"}),
     efforts=("low", "medium", "high"),
     strict_default=None,
+    object_schemas=True,
     error_flag=False,
     reasoning_unsigned=True,
     minor=_HARDWARE | _MEASURED | _EMPTY | {"type", "index", "done"},

@@ -42,7 +42,7 @@ from toolglot.protocols.openai_chat.tools import (
     decode_choice,
     decode_tools,
     encode_choice,
-    encode_tool,
+    encode_tools,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
@@ -86,9 +86,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     for message in request.messages:
         messages += _encode_message(message, ctx, own=own)
     body["messages"] = messages
-    tools = [wire for tool in request.tools if (wire := encode_tool(tool, ctx)) is not None]
-    if tools:
-        body["tools"] = tools
+    body |= encode_tools(request.tools, ctx)
     if request.tool_choice is not None:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)

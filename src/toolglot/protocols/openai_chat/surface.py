@@ -34,6 +34,11 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     ("parallel_tool_calls", "parallel_tool_calls", "bool"),
 )
 
+FORMATS: Final = frozenset(
+    {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}
+)
+"""Formats in schemas: https://platform.openai.com/docs/guides/structured-outputs (2026-11-15)."""
+
 SURFACE: Final = Surface(
     name=NAME,
     media_fields=frozenset({"name", "detail"}),
@@ -78,6 +83,9 @@ SURFACE: Final = Surface(
     tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
     reasoning=frozenset({"effort"}),
     efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    strict_schema="closed",
+    schema_formats=FORMATS,
+    object_schemas=True,
     wants_true_required=True,
     error_flag=False,
     citations=frozenset({"url"}),

@@ -11,7 +11,10 @@ from toolglot.wire.fields import Fields, merge
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
 """Tool choices of one word; `any` is how some compatible servers say `required`."""
 
-# --- tools ----------------------------------------------------------------------------------------
+_SEARCH: Final = "web_search_options"
+"""The one tool that OpenAI runs here: a setting of the request, not an entry of `tools`."""
+
+# --- tools ---------------------------------------------------------------------------------------
 
 
 def decode_tools(fields: Fields) -> tuple[Tool, ...]:
@@ -20,7 +23,19 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
         tools += [_function(each, each) for each in fields.each("functions")]
+    if isinstance(fields.peek(_SEARCH), dict):
+        tools.append(
+            ProviderTool(protocol=NAME, type=_SEARCH, value={_SEARCH: fields.take(_SEARCH)})
+        )
     return tuple(tools)
+
+
+def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
+    """The tools, and the search, which is a setting beside them."""
+    wires = [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
+    search = [wire for wire in wires if wire.keys() == {_SEARCH}]
+    listed = [wire for wire in wires if wire not in search] if search else wires
+    return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -121,7 +136,7 @@ def _encode_custom(tool: CustomTool) -> Json:
     return merge({"type": "custom", "custom": custom}, tool.extras, NAME)
 
 
-# --- tool choice ----------------------------------------------------------------------------------
+# --- tool choice ---------------------------------------------------------------------------------
 
 
 def decode_choice(fields: Fields) -> ToolChoice | None:

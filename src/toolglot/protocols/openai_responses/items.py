@@ -15,6 +15,7 @@ from toolglot.protocols.openai_responses.parts import (
     INPUT,
     ITEM,
     OUTPUT,
+    decode_cache,
     decode_content,
     encode_content,
     encode_part,
@@ -43,7 +44,17 @@ PIECES: Final = "\n\n"
 
 
 def decode_item(fields: Fields) -> Message:
-    """One item of the input as a message."""
+    """One item of the input as a message; a cache mark on it belongs to its last part."""
+    mark = decode_cache(fields)
+    message = _decode_item(fields)
+    last = message.parts[-1] if message.parts else None
+    if mark is None or not hasattr(last, "cache"):
+        return message
+    marked = replace(cast("Any", last), cache=mark)
+    return replace(message, parts=(*message.parts[:-1], marked))
+
+
+def _decode_item(fields: Fields) -> Message:
     kind = fields.peek("type")
     if kind is None:
         kind = (

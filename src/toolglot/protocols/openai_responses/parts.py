@@ -1,11 +1,14 @@
 """Content parts of OpenAI Responses, both ways: what stands inside messages and results."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
     Audio,
+    CacheMark,
     Citation,
     Document,
     Extras,
@@ -53,6 +56,19 @@ def kept(fields: Fields) -> Extras:
     return fields.rest() or OWN
 
 
+def decode_cache(fields: Fields) -> CacheMark | None:
+    """A cache mark as some clients put it on items, for protocols that have such marks."""
+    target, value = fields.home.ctx.target, fields.peek("cache_control")
+    if target is None or not target.cache_marks or not isinstance(value, dict):
+        return None
+    if value.get("type") != "ephemeral":
+        return None
+    mark = fields.fields("cache_control")
+    mark.constant("type", "ephemeral")
+    ttl = mark.maybe_text("ttl") if isinstance(mark.peek("ttl"), str) else None
+    return CacheMark(ttl=ttl, extras=mark.rest())
+
+
 # --- content: a bare string or parts -------------------------------------------------------------
 
 
@@ -93,9 +109,11 @@ def decode_part(value: Any, parent: Fields, key: str, index: int, usual: str) ->
     decoder = _DECODERS.get(kind)
     if decoder is not None:
         fields.constant("type", usual if decoder in _TEXTS else kind)
+        mark = decode_cache(fields)
         part = decoder(fields)
         if part is not None:
-            return part
+            marked = mark is not None and hasattr(part, "cache")
+            return replace(cast("Any", part), cache=mark) if marked else part
     return Opaque(protocol=NAME, type=kind, value={**value, ITEM: None})
 
 

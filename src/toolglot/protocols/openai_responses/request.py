@@ -10,8 +10,10 @@ from toolglot.ir import (
     Extras,
     Json,
     Message,
+    NamespaceTool,
     Opaque,
     OutputFormat,
+    ProviderTool,
     Reasoning,
     ReasoningSettings,
     Request,
@@ -33,6 +35,10 @@ from toolglot.wire.parts import cannot_carry
 
 _FORMAT: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
+
+_DECLARING: Final = "additional_tools"
+_FINDING: Final = "tool_search_output"
+"""Items that hold tools: what the one declares, and what a search has found for the other."""
 
 _LOGPROBS: Final = "message.output_text.logprobs"
 _STATE: Final = "reasoning.encrypted_content"
@@ -152,28 +158,40 @@ def _with_additional(
     messages: tuple[Message, ...], tools: tuple[Tool, ...], fields: Fields
 ) -> tuple[tuple[Message, ...], tuple[Tool, ...]]:
     """For other protocols: tools declared in an item of the input, unless known by name."""
-    found: dict[str, Tool] = {_name(tool): tool for tool in reversed(tools)}
     changed = list(messages)
+    declared = {_identity(tool): tool for tool in reversed(tools)}
     for index, value in _additional(messages):
-        changed[index] = replace(messages[index], parts=())
+        if value["type"] == _DECLARING:
+            changed[index] = replace(messages[index], parts=())
         fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")
-        item = fields.element(value, "input", index)
-        for tool in map(decode_tool, item.each("tools")):
-            if _name(tool) not in found:
-                found[_name(tool)] = tool
+        for each in fields.element(value, "input", index).each("tools"):
+            path, tool = each.path(), decode_tool(each)
+            known = declared.get(_identity(tool))
+            if known is None:
                 tools = (*tools, tool)
+            elif isinstance(known, NamespaceTool) and isinstance(tool, NamespaceTool):
+                tool = replace(known, tools=(*known.tools, *tool.tools))
+                tools = tuple(tool if each is known else each for each in tools)
+            else:
+                words, severity = "it is declared before", "info" if tool == known else None
+                fields.home.ctx.note("tool-duplicate", path, words, cast("Any", severity))
+                continue
+            declared[_identity(tool)] = tool
     return tuple(changed), tools
+
+
+def _identity(tool: Tool) -> tuple[str, str]:
+    """What two declarations of one tool have in common."""
+    if isinstance(tool, ProviderTool):
+        return tool.type, repr(tool.value)
+    return "namespace" if isinstance(tool, NamespaceTool) else "", tool.name
 
 
 def _additional(messages: tuple[Message, ...]) -> Iterator[tuple[int, Json]]:
     for index, message in enumerate(messages):
         part = message.parts[0] if message.parts else None
-        if isinstance(part, Opaque) and part.type == "additional_tools":
+        if isinstance(part, Opaque) and part.type in (_DECLARING, _FINDING):
             yield index, part.value
-
-
-def _name(tool: Any) -> str:
-    return str(getattr(tool, "name", None) or tool.type)
 
 
 # --- reasoning -----------------------------------------------------------------------------------

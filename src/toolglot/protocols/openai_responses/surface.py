@@ -37,8 +37,14 @@ _MEDIA: Final = frozenset(
     }
 )
 
+FORMATS: Final = frozenset(
+    {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}
+)
+"""Formats in schemas: https://platform.openai.com/docs/guides/structured-outputs (2026-11-15)."""
+
 SURFACE: Final = Surface(
     name=NAME,
+    earlier_keys=frozenset({"previous_response_id", "conversation"}),
     media_fields=frozenset({"name", "detail"}),
     path="/v1/responses",
     settings={
@@ -73,6 +79,9 @@ SURFACE: Final = Surface(
     reasoning=frozenset({"effort", "summary"}),
     efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
     strict_default=True,
+    strict_schema="closed",
+    schema_formats=FORMATS,
+    object_schemas=True,
     wants_true_required=True,
     citations=frozenset({"url"}),
     minor=frozenset(

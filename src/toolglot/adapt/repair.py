@@ -1,0 +1,287 @@
+"""Repairing the arguments of a call, so that they fit the schema of its tool.
+
+Models write JSON in a fence, in single quotes, twice encoded, with a comma too many, as XML, or
+break off. Whatever is read from such a text counts only if it fits the schema; else the text stays
+as it was. Values change their type only where the schema demands it and nothing is guessed:
+`"5"` becomes 5 for an integer, 5 becomes `"5"` for a string, one value becomes a list of one.
+Unknown keys stay, missing ones are not made up.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+from xml.sax.saxutils import unescape
+
+from msgspec import Struct
+
+from toolglot.ir import Json
+from toolglot.schema.conform import Checker, SchemaError, checker, optional, path_of
+from toolglot.wire import jsontext
+
+_LONGEST: Final = 1_000_000
+"""Characters of a text that is worth the effort."""
+
+_ROUNDS: Final = 6
+"""How often types are looked at again, since a value that was read shows new places."""
+
+_FENCED: Final = re.compile(r"\s*```[\w-]*[ \t]*\n?(.*?)\n?\s*```\s*", re.DOTALL)
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_DIGITS: Final = 4000
+_TRUTH: Final = {"true": True, "True": True, "false": False, "False": False}
+_NONE: Final = object()
+
+
+class Repair(Struct, frozen=True):
+    """Arguments that fit, what was done to them, and whether that may have lost something."""
+
+    arguments: str
+    how: tuple[str, ...]
+    lossy: bool = False
+
+
+def repair_arguments(text: str, schema: Json | None) -> Repair | None:
+    """The arguments as the schema wants them; None if they cannot be brought there."""
+    read = _read(text)
+    if read is None:
+        return None
+    value, how, lossy = read
+    checking = _checker(schema)
+    if checking is not None:
+        value, coerced = coerce(value, checking)
+        how = (*how, *coerced)
+        if checking.problems(value):
+            return None
+    if not isinstance(value, dict):
+        return None
+    return Repair(jsontext.text(value), how, lossy)
+
+
+def _checker(schema: Json | None) -> Checker | None:
+    try:
+        return checker(schema) if schema else None
+    except SchemaError:
+        return None
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+_Read = tuple[Any, tuple[str, ...], bool]
+
+
+def _read(text: str) -> _Read | None:
+    """The value that a text means, how it was found, and whether something may be lost."""
+    stripped = text.strip()
+    if stripped in ("", "null"):
+        return {}, ("there are no arguments",), False
+    try:
+        return _unquoted(jsontext.exact(stripped))
+    except ValueError:
+        pass
+    fenced = _FENCED.fullmatch(stripped)
+    if fenced and (inner := _read(fenced[1])) is not None:
+        return inner[0], ("taken out of a fence", *inner[1]), inner[2]
+    if (found := from_xml(stripped)) is not None:
+        return found, ("read as XML",), False
+    return _guessed(stripped)
+
+
+def _unquoted(value: Any) -> _Read:
+    """A value; the one inside, if it is a text that holds a whole object itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "`", '"', "<"):
+        inner = _read(value)
+        if inner is not None and isinstance(inner[0], dict):
+            return inner[0], ("encoded twice", *inner[1]), inner[2]
+    return value, (), False
+
+
+def _guessed(text: str) -> _Read | None:
+    """What a lenient reader makes of a text that is no JSON."""
+    if len(text) > _LONGEST:
+        return None
+    try:
+        value = optional("json_repair").loads(text, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not value:
+        return None
+    if breaks_off(text):
+        return value, ("it broke off and was completed",), True
+    return value, ("broken JSON",), _words(text) != _words(jsontext.text(value))
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a JSON text ends inside a string, a list or an object."""
+    depth, inside, place = 0, False, 0
+    while place < len(text):
+        character = text[place]
+        if inside:
+            if character == "\\":
+                place += 1
+            inside = character != '"'
+        elif character == '"':
+            inside = True
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+        place += 1
+    return inside or depth > 0
+
+
+def _words(text: str) -> str:
+    """The letters and digits, which no repair of the punctuation changes."""
+    return "".join(filter(str.isalnum, _ESCAPE.sub("", text))).lower()
+
+
+# --- XML -----------------------------------------------------------------------------------------
+
+_ELEMENT: Final = re.compile(
+    r"\s*<([A-Za-z_][\w.-]*)>((?:<!\[CDATA\[.*?\]\]>|(?!<!\[CDATA\[).)*?)</\1>\s*", re.DOTALL
+)
+_CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+
+
+def from_xml(text: str) -> Json | None:
+    """The arguments in a row of XML elements, perhaps with one around them; all values are text."""
+    if text[:1] != "<" or len(text) > _LONGEST:
+        return None
+    elements = _elements(text)
+    if elements and len(elements) == 1:
+        inner = _elements(elements[0][1].strip())
+        elements = inner or elements
+    if not elements or len({name for name, _ in elements}) < len(elements):
+        return None
+    return {name: _content(body) for name, body in elements}
+
+
+def _elements(text: str) -> list[tuple[str, str]] | None:
+    found: list[tuple[str, str]] = []
+    place = 0
+    while place < len(text):
+        match = _ELEMENT.match(text, place)
+        if match is None:
+            return None
+        found.append((match[1], match[2]))
+        place = match.end()
+    return found
+
+
+def _content(body: str) -> str:
+    pieces = _CDATA.split(body)
+    quotes = {"&quot;": '"', "&apos;": "'"}
+    return "".join(
+        piece if index % 2 else unescape(piece, quotes) for index, piece in enumerate(pieces)
+    )
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+
+def coerce(value: Any, checking: Checker) -> tuple[Any, tuple[str, ...]]:
+    """A value with other types where the schema demands them, and what was changed.
+
+    The value is changed in place: hand in one of your own.
+    """
+    said: dict[str, None] = {}
+    for _ in range(_ROUNDS):
+        changed = False
+        for wrong in checking.wrong_types(value):
+            old = _at(value, wrong.path)
+            new, word = _as_type(old, wrong.types)
+            if new is not _NONE:
+                value = _with(value, wrong.path, new)
+                said[f"{path_of(wrong.path) or 'the whole'} as {word}"] = None
+                changed = True
+        if not changed:
+            break
+    return value, tuple(said)
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, int):
+            step = str(step)  # noqa: PLW2901 - a key of digits is told as a number
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return _NONE
+    return value
+
+
+def _with(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+    if not path:
+        return new
+    parent, step = _at(value, path[:-1]), path[-1]
+    parent[str(step) if isinstance(parent, dict) else step] = new
+    return value
+
+
+def _as_type(value: Any, types: tuple[str, ...]) -> tuple[Any, str]:
+    for word in types:
+        new = _COERCIONS[word](value) if word in _COERCIONS else _NONE
+        if new is not _NONE:
+            return new, word
+    return _NONE, ""
+
+
+def _to_integer(value: Any) -> Any:
+    if isinstance(value, str) and len(value) < _DIGITS and _INTEGER.fullmatch(value.strip()):
+        return int(value)
+    return _NONE
+
+
+def _to_number(value: Any) -> Any:
+    if isinstance(value, str) and len(value) < _DIGITS and _NUMBER.fullmatch(value.strip()):
+        try:
+            return jsontext.exact(value)
+        except ValueError:
+            return _NONE
+    return _NONE
+
+
+def _to_boolean(value: Any) -> Any:
+    return _TRUTH.get(value.strip(), _NONE) if isinstance(value, str) else _NONE
+
+
+def _to_string(value: Any) -> Any:
+    return jsontext.text(value) if isinstance(value, (bool, int, float, Decimal)) else _NONE
+
+
+def _to_null(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip() in ("null", "None") else _NONE
+
+
+def _to_object(value: Any) -> Any:
+    return _held(value, dict)
+
+
+def _to_array(value: Any) -> Any:
+    if value is _NONE or value is None or isinstance(value, (list, dict)):
+        return _NONE
+    held = _held(value, list)
+    return [value] if held is _NONE else held
+
+
+def _held(value: Any, kind: type[Any]) -> Any:
+    """The value that a text holds as JSON, if it is of that kind."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return _NONE
+    try:
+        inner = jsontext.exact(value)
+    except ValueError:
+        return _NONE
+    return inner if isinstance(inner, kind) else _NONE
+
+
+_COERCIONS: Final[dict[str, Callable[[Any], Any]]] = {
+    "integer": _to_integer,
+    "number": _to_number,
+    "boolean": _to_boolean,
+    "null": _to_null,
+    "object": _to_object,
+    "array": _to_array,
+    "string": _to_string,
+}

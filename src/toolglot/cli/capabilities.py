@@ -1,0 +1,138 @@
+"""`toolglot capabilities`: what is known about providers, and where it was read."""
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from msgspec import to_builtins
+
+from toolglot.cli.common import Commands, add_command, hanging
+from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
+from toolglot.wire import jsontext
+
+_SHORT: Final = {"openai-chat": "chat", "openai-responses": "responses"}
+_YES: Final = {True: "yes", False: "no", None: "?"}
+_COLUMNS: Final = (
+    "provider",
+    "protocols",
+    "calls",
+    "many",
+    "strict",
+    "stream",
+    "tools",
+    "reasoning",
+)
+_INDENT: Final = 16
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(
+        commands,
+        "capabilities",
+        run,
+        "show what is known about providers and where it was read",
+        "toolglot capabilities",
+        "toolglot capabilities deepseek",
+        "toolglot capabilities --json",
+    )
+    parser.add_argument("provider", nargs="?", help="one provider in detail; all if left out")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print all providers, or one."""
+    known = (_asked(args),) if args.provider else profiles()
+    if args.json:
+        value = [to_builtins(profile) for profile in known]
+        print(jsontext.pretty(value[0] if args.provider else value).decode())
+    elif args.provider:
+        _print_one(known[0])
+    else:
+        _print_all(known)
+    return 0
+
+
+def _asked(args: argparse.Namespace) -> Profile:
+    try:
+        return get_profile(args.provider)
+    except UnknownProviderError as error:
+        args.refuse(f"{error}; known: {', '.join(profile.name for profile in profiles())}")
+        raise
+
+
+def _print_all(known: Iterable[Profile]) -> None:
+    rows = [_COLUMNS, *(_row(profile) for profile in known)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    for row in rows:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+    print()
+    print(hanging("?", "could not be confirmed; it does not mean no", 8))
+    print(hanging("many", "several calls in one answer", 8))
+    print(hanging("tools", "how many tools a request may have", 8))
+
+
+def _row(profile: Profile) -> Sequence[str]:
+    tools = profile.tools
+    return (
+        profile.name,
+        ", ".join(_SHORT.get(name, name) for name in profile.protocols),
+        tools.format,
+        _YES[tools.parallel],
+        _YES[tools.strict],
+        tools.streaming or "?",
+        str(tools.max_tools or "?"),
+        profile.reasoning.field if profile.reasoning else "?",
+    )
+
+
+def _print_one(profile: Profile) -> None:
+    print(f"{profile.name}: {profile.title}")
+    for head, text, facts in _details(profile):
+        print()
+        print(hanging(head, text, _INDENT))
+        print(hanging("", f"read {facts.date}: {facts.source}", _INDENT))
+    for note in profile.notes:
+        print()
+        print(hanging("note", note, _INDENT))
+
+
+def _details(profile: Profile) -> Iterator[tuple[str, str, Facts]]:
+    for endpoint in profile.endpoints:
+        address = endpoint.base_url + (endpoint.path or "")
+        yield "endpoint", f"{endpoint.protocol} at {address}", endpoint
+    yield "key", _key(profile), profile.auth
+    yield "tools", _said(profile.tools), profile.tools
+    if profile.reasoning:
+        yield "reasoning", _said(profile.reasoning), profile.reasoning
+    for quirk in profile.quirks:
+        yield "quirk", f"{quirk.word}: {quirk.text}", quirk
+
+
+def _key(profile: Profile) -> str:
+    auth = profile.auth
+    parts = [f"header {auth.header}: {auth.prefix}KEY"]
+    if auth.env:
+        parts.append(f"from {' or '.join(auth.env)}")
+    if not auth.required:
+        parts.append("only if the server asks for one")
+    parts += [f"with {name}: {value}" for name, value in auth.headers.items()]
+    if auth.optional_headers:
+        parts.append(f"and if you like {', '.join(auth.optional_headers)}")
+    return ", ".join(parts)
+
+
+def _said(facts: Facts) -> str:
+    """The facts of a group that are known, without where they come from."""
+    known: dict[str, Any] = to_builtins(facts)
+    return ", ".join(
+        f"{name} {_word(value)}" for name, value in known.items() if name not in ("source", "date")
+    )
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return _YES[value]
+    return " ".join(value) if isinstance(value, list | tuple) else str(value)

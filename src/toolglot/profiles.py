@@ -1,0 +1,381 @@
+"""What is known about providers and model families, from `profiles.toml`.
+
+Every group of facts carries where and when it was read; what could not be confirmed is None. The
+file is read once, when something is asked for. Facts can be changed in two ways: for one question,
+by a mapping that is laid over them, or for good, by registering.
+"""
+
+import re
+from _thread import allocate_lock
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Final, Literal, TypeVar
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import replace
+
+from toolglot.errors import ToolglotError
+
+
+class UnknownProviderError(ToolglotError, LookupError):
+    """Nothing of that sort is known for that provider."""
+
+    def __init__(self, what: str, provider: str) -> None:
+        self.what = what
+        self.provider = provider
+        super().__init__(f"no {what} for provider {provider}")
+
+    def __reduce__(self) -> tuple[type["UnknownProviderError"], tuple[str, str]]:
+        """Pickle by the two values."""
+        return UnknownProviderError, (self.what, self.provider)
+
+
+class ProfileError(ToolglotError, ValueError):
+    """What was given as facts about a provider does not have their form."""
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+class Facts(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Base of all groups of facts: the page or package they were read in, and the day."""
+
+    source: str = ""
+    date: str = ""
+
+
+class Endpoint(Facts, frozen=True, kw_only=True):
+    """Where one protocol of a provider is spoken.
+
+    `base_url` ends where the words of the protocol begin, and holds the version. Words in braces
+    (`{region}`) are the user's to fill in. `path` is given where it is not the protocol's own.
+    """
+
+    protocol: str
+    base_url: str
+    path: str | None = None
+
+    def url(self, path: str, **values: str) -> str:
+        """The address for a request that its protocol would send to `path` on its own host."""
+        words = self.path if self.path is not None else path[path.index("/", 1) :]
+        address = self.base_url + words
+        for name, value in values.items():
+            address = address.replace(f"{{{name}}}", value)
+        return address
+
+
+class Auth(Facts, frozen=True, kw_only=True):
+    """How to say who asks. `env` are the variables that hold a key, the first one set counts."""
+
+    header: str
+    prefix: str = ""
+    env: tuple[str, ...] = ()
+    required: bool = True
+    headers: Mapping[str, str] = {}
+    """Sent with every request."""
+
+    optional_headers: tuple[str, ...] = ()
+    """Headers by which a client may name itself."""
+
+    def with_key(self, key: str | None) -> dict[str, str]:
+        """The headers for a request."""
+        return {**({self.header: self.prefix + key} if key else {}), **self.headers}
+
+
+class Tools(Facts, frozen=True, kw_only=True):
+    """How tools are called. None is unknown."""
+
+    format: Literal["json", "xml", "custom", "unknown"] = "unknown"
+    parallel: bool | None = None
+    """Several calls in one answer."""
+
+    max_tools: int | None = None
+    """Tools in one request."""
+
+    max_calls: int | None = None
+    """Calls in one answer."""
+
+    strict: bool | None = None
+    """Arguments can be bound to the schema."""
+
+    streaming: Literal["deltas", "whole", "opt-in"] | None = None
+    """How calls are streamed: in pieces, each at once, or in pieces if asked for."""
+
+    ids: str = "any"
+    """The rule for the ids of calls, by name."""
+
+    dialects: tuple[str, ...] = ()
+    """How its models write calls into the text when they slip."""
+
+
+class Reasoning(Facts, frozen=True, kw_only=True):
+    """Where reasoning is, and whether it must come back."""
+
+    field: Literal[
+        "reasoning_content",
+        "reasoning",
+        "reasoning_details",
+        "thinking",
+        "encrypted",
+        "signature",
+        "none",
+    ]
+    must_return: bool = False
+
+
+class Quirk(Facts, frozen=True, kw_only=True):
+    """A peculiarity: a word for programs, a sentence for people."""
+
+    word: str
+    text: str
+
+
+class Capabilities(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Tool support in six words. `max_tools_per_call` is None where no limit is known."""
+
+    format: str = "unknown"
+    supports_parallel: bool = False
+    max_tools_per_call: int | None = 1
+    requires_schema: bool = False
+    stream_support: bool = False
+    quirks: tuple[str, ...] = ()
+
+
+class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """All that is known about one provider."""
+
+    name: str
+    title: str = ""
+    endpoints: tuple[Endpoint, ...]
+    auth: Auth
+    tools: Tools = Tools()
+    reasoning: Reasoning | None = None
+    quirks: tuple[Quirk, ...] = ()
+    notes: tuple[str, ...] = ()
+    local: bool = False
+    """It runs on the user's own machine."""
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols that it speaks, the usual one first."""
+        return tuple(endpoint.protocol for endpoint in self.endpoints)
+
+    def endpoint(self, protocol: str | None = None) -> Endpoint:
+        """Where that protocol is spoken; the usual one if none is given."""
+        for endpoint in self.endpoints:
+            if protocol in (None, endpoint.protocol):
+                return endpoint
+        raise UnknownProviderError(f"{protocol} endpoint", self.name)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Today's facts in six words; what is unknown counts as not there."""
+        return Capabilities(
+            format=self.tools.format,
+            supports_parallel=bool(self.tools.parallel),
+            max_tools_per_call=self.tools.max_calls,
+            requires_schema=self.tools.format == "json",
+            stream_support=self.tools.streaming is not None,
+            quirks=tuple(quirk.text for quirk in self.quirks),
+        )
+
+
+class IdRule(Facts, frozen=True, kw_only=True):
+    """What the id of a call must look like."""
+
+    pattern: str
+    text: str
+
+
+class Family(Facts, frozen=True, kw_only=True):
+    """What is known about models by their names. None is unknown."""
+
+    name: str
+    match: tuple[str, ...]
+    vendor: str
+    reasoning: Literal["effort", "budget", "adaptive", "switch", "always"] | None = None
+    """How its reasoning is asked for."""
+
+    efforts: tuple[str, ...] = ()
+    dialect: str | None = None
+    """How it writes calls as text."""
+
+    thought_signatures: bool = False
+    """Calls in the history must carry the state they came with."""
+
+    max_output: int | None = None
+    """The limit to send where one must be sent and the client gave none."""
+
+    notes: tuple[str, ...] = ()
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+class _Name(Struct, frozen=True, forbid_unknown_fields=True):
+    provider: str
+    protocol: str | None = None
+
+
+class _Historical(Facts, frozen=True, kw_only=True):
+    providers: Mapping[str, Capabilities]
+    notes: tuple[str, ...] = ()
+
+
+class _Book(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    providers: Mapping[str, Profile]
+    families: tuple[Family, ...]
+    names: Mapping[str, _Name]
+    id_rules: Mapping[str, IdRule]
+    historical: _Historical
+
+
+@cache
+def _book() -> _Book:
+    import tomllib  # noqa: PLC0415 - only when facts are asked for
+    from importlib.resources import files  # noqa: PLC0415
+
+    text = files("toolglot").joinpath("profiles.toml").read_text(encoding="utf-8")
+    raw = tomllib.loads(text)
+    for name, profile in raw["providers"].items():
+        profile["name"] = name
+    return convert(raw, _Book)
+
+
+# --- asking ---------------------------------------------------------------------------------------
+
+_lock: Final = allocate_lock()
+_profiles: dict[str, Profile] = {}
+_capabilities: dict[str, Capabilities] = {}
+
+
+def get_profile(provider: str, overrides: Mapping[str, Any] | None = None) -> Profile:
+    """What is known about a provider today, with `overrides` laid over it for this question."""
+    book = _book()
+    alias = book.names.get(provider)
+    name = provider if alias is None or provider in _profiles else alias.provider
+    profile = _profiles.get(name) or book.providers.get(name)
+    if profile is None:
+        raise UnknownProviderError("profile", provider)
+    return _laid_over(profile, overrides) if overrides else profile
+
+
+def get_capabilities(provider: str, overrides: Mapping[str, Any] | None = None) -> Capabilities:
+    """The historical matrix: what clients of the early design expect, not what is true today.
+
+    For what is true today ask `get_profile(provider).capabilities`.
+    """
+    known = _capabilities.get(provider) or _book().historical.providers.get(provider)
+    found = known or Capabilities()
+    return _laid_over(found, overrides) if overrides else found
+
+
+def register_profile(name: str, facts: Profile | Mapping[str, Any]) -> Profile:
+    """Add a provider, or change what is known about one; a mapping changes only what it names."""
+    with _lock:
+        profile = facts if isinstance(facts, Profile) else _changed(name, facts)
+        _profiles[name] = replace(profile, name=name)
+        return _profiles[name]
+
+
+def _changed(name: str, facts: Mapping[str, Any]) -> Profile:
+    try:
+        return _laid_over(get_profile(name), facts)
+    except UnknownProviderError:
+        return _read({**facts, "name": name}, Profile)
+
+
+def register_capabilities(name: str, facts: Capabilities | Mapping[str, Any]) -> Capabilities:
+    """Add an entry to the historical matrix, or change one."""
+    with _lock:
+        made = facts if isinstance(facts, Capabilities) else get_capabilities(name, facts)
+        _capabilities[name] = made
+        return made
+
+
+def unregister(name: str) -> None:
+    """Forget what was registered under a name."""
+    with _lock:
+        _profiles.pop(name, None)
+        _capabilities.pop(name, None)
+
+
+def profiles() -> tuple[Profile, ...]:
+    """All providers, those of the file in its order and then the registered ones."""
+    return tuple({**_book().providers, **_profiles}.values())
+
+
+def families() -> tuple[Family, ...]:
+    """All model families, the narrow ones before the wide ones."""
+    return _book().families
+
+
+def id_rule(name: str) -> IdRule:
+    """A rule for the ids of calls."""
+    return _book().id_rules[name]
+
+
+_VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
+"""What clouds put before the name of a model: `us.anthropic.`"""
+
+
+def family_of(model: str) -> Family | None:
+    """The family of a model, by its name as any provider spells it."""
+    name = model.rpartition("/")[2].lower()
+    names = {name, _VENDOR.sub("", name)}
+    for family in families():
+        if any(fnmatchcase(each, pattern) for each in names for pattern in family.match):
+            return family
+    return None
+
+
+class _Names(Mapping[str, str]):
+    """Names of providers, and the protocol that each usually speaks; read when looked at."""
+
+    def __getitem__(self, name: str) -> str:
+        alias = _book().names.get(name)
+        if alias is not None and alias.protocol is not None:
+            return alias.protocol
+        try:
+            return get_profile(name).protocols[0]
+        except UnknownProviderError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**_book().providers, **_book().names, **_profiles})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+PROVIDERS: Final[Mapping[str, str]] = _Names()
+"""Names that people use, and the protocol that is meant."""
+
+
+# --- laying over ----------------------------------------------------------------------------------
+
+_T = TypeVar("_T", Profile, Capabilities)
+
+
+def _laid_over(facts: _T, overrides: Mapping[str, Any]) -> _T:
+    return _read(_merged(to_builtins(facts), overrides), type(facts))
+
+
+def _merged(value: Any, over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(value)
+    for key, new in over.items():
+        old = merged.get(key)
+        merged[key] = (
+            _merged(old, new) if isinstance(old, dict) and isinstance(new, Mapping) else new
+        )
+    return merged
+
+
+def _read(value: Any, form: type[_T]) -> _T:
+    try:
+        return convert(value, form)
+    except ValidationError as error:
+        raise ProfileError(str(error)) from None

@@ -1,0 +1,397 @@
+"""What targets take of JSON Schema, as data, and whether a schema keeps to it.
+
+`OPENAPI` is the OpenAPI 3.0 subset of `parameters` and `responseSchema` of Gemini and Vertex AI
+(https://ai.google.dev/api/caching#Schema); `SUBSET` what `parametersJsonSchema` and
+`responseJsonSchema` honour (https://ai.google.dev/api/generate-content, `responseJsonSchema`);
+`CLOSED` the strict mode of OpenAI (https://platform.openai.com/docs/guides/structured-outputs,
+"Supported schemas"); `SEALED` the one of Anthropic
+(https://platform.claude.com/docs/en/build-with-claude/structured-outputs). All as of 2026-11-15.
+"""
+
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from toolglot.ir import Json
+from toolglot.schema.walk import children, schemas
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What may stand in a schema."""
+
+    name: str
+    keywords: frozenset[str]
+    formats: frozenset[str] | None = None
+    """Formats that it knows; None: any."""
+
+    enums: frozenset[str] = frozenset({"string", "number", "integer", "boolean", "null"})
+    """The JSON types of values that may be listed."""
+
+    null: Literal["type", "keyword"] = "type"
+    """Whether null is a type or is said by `nullable`."""
+
+    lone_unions: bool = False
+    """Nothing stands beside `anyOf`, and a type is one word."""
+
+    typed: bool = False
+    """Every schema has a type or is a union, and every list says what it holds."""
+
+    known_required: bool = False
+    """Only members that are described can be required."""
+
+    object_root: bool = False
+    """Output, too, must be an object and no union at the top."""
+
+    closed: bool = False
+    """Objects name all that they may hold; `additionalProperties` is false."""
+
+    all_required: bool = False
+    """Every member is required."""
+
+    recursive: bool = False
+    """Definitions may lead back to themselves."""
+
+    max_depth: int | None = None
+    """How deep objects may stand in objects."""
+
+    max_properties: int | None = None
+    max_min_items: int | None = None
+    """The largest `minItems`."""
+
+
+ANNOTATIONS: Final = frozenset(
+    {
+        "$comment",
+        "$id",
+        "$schema",
+        "$vocabulary",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "default",
+        "deprecated",
+        "description",
+        "enumDescriptions",
+        "example",
+        "examples",
+        "format",
+        "markdownDescription",
+        "propertyOrdering",
+        "readOnly",
+        "title",
+        "writeOnly",
+    }
+)
+"""Words about a value that do not limit it."""
+
+_COMMON: Final = frozenset(
+    {
+        "anyOf",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maximum",
+        "maxItems",
+        "minimum",
+        "minItems",
+        "properties",
+        "required",
+        "title",
+        "type",
+    }
+)
+
+OPENAPI: Final = Rules(
+    name="openapi",
+    keywords=_COMMON
+    | {
+        "default",
+        "example",
+        "maxLength",
+        "maxProperties",
+        "minLength",
+        "minProperties",
+        "nullable",
+        "pattern",
+        "propertyOrdering",
+    },
+    formats=frozenset({"float", "double", "int32", "int64", "enum", "date-time"}),
+    enums=frozenset({"string"}),
+    null="keyword",
+    lone_unions=True,
+    typed=True,
+    known_required=True,
+)
+
+SUBSET: Final = Rules(
+    name="subset",
+    keywords=_COMMON
+    | {
+        "$anchor",
+        "$defs",
+        "$id",
+        "$ref",
+        "additionalProperties",
+        "prefixItems",
+        "propertyOrdering",
+    },
+    enums=frozenset({"string", "number", "integer"}),
+)
+
+STRICT_FORMATS: Final = frozenset(
+    {
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "time",
+        "uuid",
+    }
+)
+
+CLOSED: Final = Rules(
+    name="closed",
+    keywords=_COMMON
+    | {
+        "$defs",
+        "$ref",
+        "additionalProperties",
+        "const",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "multipleOf",
+        "pattern",
+    },
+    formats=STRICT_FORMATS,
+    typed=True,
+    known_required=True,
+    closed=True,
+    object_root=True,
+    all_required=True,
+    recursive=True,
+    max_depth=10,
+    max_properties=5000,
+)
+
+SEALED: Final = Rules(
+    name="sealed",
+    keywords=(_COMMON - {"maximum", "maxItems", "minimum"})
+    | {"$defs", "$ref", "additionalProperties", "const", "default", "pattern"},
+    formats=STRICT_FORMATS | {"uri"},
+    typed=True,
+    known_required=True,
+    closed=True,
+    max_min_items=1,
+)
+
+DIALECTS: Final = {rules.name: rules for rules in (OPENAPI, SUBSET, CLOSED, SEALED)}
+
+_DEFINED: Final = "#/$defs/"
+
+TYPES: Final = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, str):
+        return "string"
+    return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else "number"
+
+
+def is_of(value: Any, types: frozenset[str] | set[str]) -> bool:
+    """Whether a value is of one of the types."""
+    name = kind(value)
+    if name in types:
+        return True
+    if name == "integer":
+        return "number" in types
+    return name == "number" and "integer" in types and value == int(value)
+
+
+def types_of(schema: Json) -> tuple[str, ...]:
+    """The types that a schema names, in lower case; OpenAPI writes them in capitals."""
+    named = schema.get("type")
+    words = named if type(named) is list else [named]
+    lower = (word.lower() for word in words if type(word) is str)
+    return tuple(dict.fromkeys(word for word in lower if word in TYPES))
+
+
+# --- whether a schema keeps to the rules -------------------------------------------------------------
+
+
+def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
+    """Whether a schema can be sent as it is: for a tool, where it must be an object, or for output."""
+    rooted = tool or rules.object_root
+    if rooted and schema.get("type") != "object":
+        return False
+    definitions = schema.get("$defs")
+    if not rules.recursive and type(definitions) is dict and _recursive(definitions):
+        return False
+    checker = _Checker(rules, definitions if type(definitions) is dict else {})
+    level: list[Any] = [schema]
+    if type(definitions) is dict:
+        level += definitions.values()
+    depth = 0
+    while level:
+        below: list[Any] = []
+        for node in level:
+            if not checker.takes(node, below, root=rooted and node is schema):
+                return False
+        level = below
+        depth += 1
+    if rules.max_depth is not None and depth > rules.max_depth:
+        depth = object_depth(schema)
+    return within(rules, depth, checker.properties)
+
+
+def within(rules: Rules, depth: int, properties: int) -> bool:
+    """Whether a schema is not too large."""
+    return (rules.max_depth is None or depth <= rules.max_depth) and (
+        rules.max_properties is None or properties <= rules.max_properties
+    )
+
+
+def object_depth(schema: Json) -> int:
+    """How deep objects stand in objects."""
+    deepest = 0
+    level: list[tuple[Json, int]] = [(schema, 0)]
+    for node, above in level:
+        depth = above + ("properties" in node)
+        deepest = max(deepest, depth)
+        level += [(each, depth) for each in children(node)]
+    return deepest
+
+
+class _Checker:
+    __slots__ = ("_definitions", "_rules", "properties")
+
+    def __init__(self, rules: Rules, definitions: Json) -> None:
+        self._rules = rules
+        self._definitions = definitions
+        self.properties = 0
+
+    def takes(self, node: Any, below: list[Any], *, root: bool) -> bool:
+        """Whether one schema keeps to the rules; adds those in it to `below`."""
+        rules = self._rules
+        if type(node) is not dict or not rules.keywords.issuperset(node):
+            return False
+        if "$ref" in node:
+            return self._takes_ref(node)
+        if "$defs" in node and node["$defs"] is not self._definitions:
+            return False
+        union = node.get("anyOf")
+        if union is not None:
+            if type(union) is not list or not union or root:
+                return False
+            if rules.lone_unions and len(node) > 1:
+                return False
+            below += union
+        return self._takes_type(node) and self._takes_words(node) and self._inner(node, below)
+
+    def _takes_ref(self, node: Json) -> bool:
+        ref = node["$ref"]
+        if type(ref) is not str:
+            return False
+        if not (ref == "#" and self._rules.recursive) and not (
+            ref.startswith(_DEFINED) and ref.removeprefix(_DEFINED) in self._definitions
+        ):
+            return False
+        return all(key[:1] == "$" for key in node) and "$defs" not in node
+
+    def _takes_type(self, node: Json) -> bool:
+        rules, name = self._rules, node.get("type")
+        if type(name) is str:
+            if name not in TYPES:
+                return False
+        elif name is None:
+            if (rules.typed and "anyOf" not in node and "const" not in node) or "enum" in node:
+                return False
+        elif rules.lone_unions or type(name) is not list or not name or not _known(name):
+            return False
+        return "enum" not in node or self._takes_enum(node["enum"], name)
+
+    def _takes_enum(self, values: Any, name: Any) -> bool:
+        if type(values) is not list or not values:
+            return False
+        types = frozenset({name} if type(name) is str else name)
+        kinds = self._rules.enums
+        return all(kind(value) in kinds and is_of(value, types) for value in values)
+
+    def _takes_words(self, node: Json) -> bool:
+        rules = self._rules
+        if "format" in node and rules.formats is not None:
+            word = node["format"]
+            if type(word) is not str or word not in rules.formats:
+                return False
+        if "nullable" in node and node["nullable"] is not True:
+            return False
+        if "const" in node and type(node["const"]) in (dict, list):
+            return False
+        limit = node.get("minItems")
+        return limit is None or rules.max_min_items is None or limit <= rules.max_min_items
+
+    def _inner(self, node: Json, below: list[Any]) -> bool:
+        rules, name = self._rules, node.get("type")
+        members = node.get("properties")
+        if members is not None:
+            if type(members) is not dict:
+                return False
+            self.properties += len(members)
+            below += members.values()
+        if (rules.known_required or rules.closed) and not self._takes_members(node, name, members):
+            return False
+        if "items" in node:
+            below.append(node["items"])
+        elif rules.typed and (name == "array" or (type(name) is list and "array" in name)):
+            return False
+        if "prefixItems" in node:
+            below += node["prefixItems"]
+        rest = node.get("additionalProperties")
+        if type(rest) is dict:
+            below.append(rest)
+        return True
+
+    def _takes_members(self, node: Json, name: Any, members: Json | None) -> bool:
+        required = node.get("required")
+        if required is not None:
+            if type(required) is not list:
+                return False
+            if not all(type(each) is str and each in (members or ()) for each in required):
+                return False
+        if not self._rules.closed:
+            return True
+        if name != "object" and not (type(name) is list and "object" in name):
+            return members is None
+        if node.get("additionalProperties") is not False or members is None:
+            return False
+        return not self._rules.all_required or len(required or ()) == len(members)
+
+
+def _known(names: list[Any]) -> bool:
+    return all(type(name) is str and name in TYPES for name in names)
+
+
+def _recursive(definitions: Json) -> bool:
+    """Whether definitions lead back to themselves."""
+    uses = {
+        name: {str(node["$ref"]).removeprefix(_DEFINED) for node in schemas(held) if "$ref" in node}
+        for name, held in definitions.items()
+        if type(held) is dict
+    }
+    while uses:
+        done = [name for name, used in uses.items() if not used & uses.keys()]
+        if not done:
+            return True
+        for name in done:
+            del uses[name]
+    return False

@@ -1,0 +1,30 @@
+"""Formats that a target does not know.
+
+`format` is an annotation: it says what a text looks like and is no rule. Some servers refuse a schema
+with a format that they do not know, so it is better left out there.
+"""
+
+from toolglot.ir import Json
+from toolglot.schema.walk import edit, schemas
+
+
+def drop_formats(schema: Json, known: frozenset[str]) -> tuple[Json, tuple[str, ...]]:
+    """The schema with the known formats only, and the names of those that went."""
+    dropped = {
+        str(node["format"])
+        for node in schemas(schema)
+        if "format" in node and not _is_known(node["format"], known)
+    }
+    if not dropped:
+        return schema, ()
+
+    def change(node: Json) -> Json:
+        if "format" not in node or _is_known(node["format"], known):
+            return node
+        return {key: value for key, value in node.items() if key != "format"}
+
+    return edit(schema, change), tuple(sorted(dropped))
+
+
+def _is_known(value: object, known: frozenset[str]) -> bool:
+    return type(value) is str and value in known

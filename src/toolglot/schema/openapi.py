@@ -1,0 +1,70 @@
+"""OpenAPI 3.0 schemas, which some servers take in place of JSON Schema: there, and back."""
+
+from typing import Any, Final
+
+from toolglot.ir import Json
+from toolglot.schema.dialects import OPENAPI, TYPES, types_of
+from toolglot.schema.narrow import Narrowed, narrow
+from toolglot.schema.walk import edit, schemas
+
+_COUNTS: Final = (
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minProperties",
+    "maxProperties",
+)
+_NULL: Final = {"type": "null"}
+
+
+def to_openapi(schema: Json) -> Narrowed:
+    """A schema of a tool in the words of OpenAPI, by the list of those that are known to be taken."""
+    narrowed = narrow(schema, OPENAPI)
+    assert narrowed is not None, "only closed objects can be impossible"
+    return narrowed
+
+
+def from_openapi(schema: Json) -> Json:
+    """An OpenAPI schema as JSON Schema: types in lower case, null as a type, counts as numbers."""
+    if any(map(_is_openapi, schemas(schema))):
+        return edit(schema, _respell)
+    return schema
+
+
+def _is_openapi(node: Json) -> bool:
+    name = node.get("type")
+    return (
+        "nullable" in node
+        or (type(name) is str and name not in TYPES)
+        or any(type(node.get(key)) is str for key in _COUNTS)
+    )
+
+
+def _respell(node: Json) -> Json:
+    if not _is_openapi(node):
+        return node
+    new = {key: _counted(key, value) for key, value in node.items() if key != "nullable"}
+    types = types_of(node)
+    if types:
+        new["type"] = types[0]
+    elif node.get("type") == "TYPE_UNSPECIFIED":
+        del new["type"]
+    return _with_null(new) if node.get("nullable") is True else new
+
+
+def _counted(key: str, value: Any) -> Any:
+    if key in _COUNTS and type(value) is str and value.isdecimal():
+        return int(value)
+    return value
+
+
+def _with_null(node: Json) -> Json:
+    if type(node.get("anyOf")) is list:
+        return {**node, "anyOf": [*node["anyOf"], _NULL]}
+    if type(node.get("type")) is not str:
+        return node
+    node = {**node, "type": [node["type"], "null"]}
+    if type(node.get("enum")) is list:
+        node["enum"] = [*node["enum"], None]
+    return node

@@ -1,0 +1,101 @@
+"""The top of a tool's schema: an object, without a union around it, because every provider wants that.
+
+A union at the top becomes one object with the members of all its branches, of which those are required
+that all branches require. Arguments that are no object at all are wrapped in one.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from toolglot.ir import Json
+from toolglot.schema.dialects import ANNOTATIONS, kind, types_of
+from toolglot.schema.merge import References, flatten
+from toolglot.schema.reading import table, texts
+from toolglot.schema.values import WRAPPED
+from toolglot.schema.walk import INNER
+
+_COMPOSED: Final = frozenset({"anyOf", "oneOf", "allOf", "$ref", "enum", "const", "not"})
+_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+
+
+class Root(Struct, frozen=True, kw_only=True):
+    """The top of a schema as an object."""
+
+    schema: Json
+    wrapped: bool = False
+    rewritten: tuple[str, ...] = ()
+    lossy: bool = False
+
+
+def is_object_root(schema: Json) -> bool:
+    """Whether a schema is an object at its top and nothing else."""
+    return schema.get("type") == "object" and _COMPOSED.isdisjoint(schema)
+
+
+def object_root(schema: Json, references: References) -> Root:
+    """The top of a schema as an object; references and `allOf` there are resolved."""
+    flat = flatten(schema, references)
+    top, words, lossy = flat.schema, set(flat.words), flat.cut
+    key = next((k for k in ("anyOf", "oneOf") if type(top.get(k)) is list and top[k]), None)
+    if key is not None and _is_object(top):
+        united = _united(top, top[key], references)
+        if united is not None:
+            top, lossy = united, True
+            words.add(key)
+    if not _is_object(top):
+        definitions = {k: v for k, v in schema.items() if k in _DEFINITIONS}
+        inner = {k: v for k, v in schema.items() if k not in _DEFINITIONS}
+        wrapper = {"type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
+        return Root(schema=wrapper | definitions, wrapped=True, rewritten=("type",))
+    words.update({"type"} - {"type" if top.get("type") == "object" else ""})
+    listed = _COMPOSED.intersection(top)
+    kept = {k: v for k, v in top.items() if k not in listed and k != "nullable"}
+    return Root(
+        schema={**kept, "type": "object"},
+        rewritten=tuple(sorted(words)),
+        lossy=lossy or bool(listed),
+    )
+
+
+def _is_object(schema: Json) -> bool:
+    """Whether arguments can be an object."""
+    types = types_of(schema)
+    if not types:
+        values = [schema["const"]] if "const" in schema else schema.get("enum")
+        types = tuple(map(kind, values)) if type(values) is list else ()
+    return not types or "object" in types
+
+
+def _united(base: Json, branches: list[Any], references: References) -> Json | None:
+    """One object for several; None if none of them is one."""
+    rest = {key: value for key, value in base.items() if key not in ("anyOf", "oneOf")}
+    flats = [flatten({"allOf": [each, rest]}, references) for each in branches]
+    objects = [each.schema for each in flats if not each.never and _is_object(each.schema)]
+    if not objects:
+        return None
+    members: dict[str, list[Any]] = {}
+    for each in objects:
+        for name, held in table(each.get("properties")).items():
+            known = members.setdefault(name, [])
+            if not any(_are_same(held, other) for other in known):
+                known.append(held)
+    lists = [texts(each.get("required")) for each in objects]
+    required = [name for name in lists[0] if all(name in names for names in lists)]
+    closed = all(each.get("additionalProperties") is False for each in objects)
+    return {
+        **{k: v for k, v in rest.items() if k in ANNOTATIONS or k in _DEFINITIONS},
+        "type": "object",
+        "properties": {
+            name: held[0] if len(held) == 1 else {"anyOf": held} for name, held in members.items()
+        },
+        **({"required": required} if required else {}),
+        **({"additionalProperties": False} if closed else {}),
+    }
+
+
+def _are_same(one: Any, two: Any) -> bool:
+    """Whether two schemas are the same one, or equal and without others in them."""
+    if one is two:
+        return True
+    return type(one) is dict and INNER.isdisjoint(one) and bool(one == two)

@@ -1,0 +1,169 @@
+"""Arguments between two schemas: as the client declared them, and as the provider was told.
+
+A `Plan` stands beside a narrowed schema and says only what differs: which texts stand for other values,
+which members were made nullable because they could not be left out, and where the whole was wrapped.
+It is as deep as the schema, at most, so that walking it is bounded whatever the arguments are.
+"""
+
+from typing import Any, Final
+
+from toolglot.errors import DecodeError
+from toolglot.wire import jsontext
+
+WRAPPED: Final = "value"
+"""The member that holds arguments that are no object."""
+
+
+class Plan:
+    """What differs at one place."""
+
+    __slots__ = (
+        "active",
+        "fill",
+        "items",
+        "keeps",
+        "labels",
+        "members",
+        "null",
+        "order",
+        "rest",
+        "wrap",
+    )
+
+    def __init__(self) -> None:
+        self.labels: dict[str, Any] | None = None
+        """Texts and the values that they stand for."""
+        self.members: dict[str, Plan] = {}
+        self.rest: Plan | None = None
+        """For members that the schema does not name."""
+        self.items: Plan | None = None
+        self.null: frozenset[str] = frozenset()
+        """Members whose null means that they are not there."""
+        self.keeps: frozenset[str] = frozenset()
+        """Members whose null is a value."""
+        self.fill = True
+        """Whether members that are not there are told as null."""
+        self.order: tuple[str, ...] = ()
+        """The names of all members."""
+        self.wrap = False
+        self.active = False
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return self.active
+
+    def done(self) -> "Plan":
+        """The plan, once all below it are done."""
+        below = (self.items, self.rest, *self.members.values())
+        self.active = bool(self.wrap or self.labels or self.null or any(below))
+        return self
+
+
+def merged(plans: list[Plan]) -> Plan:
+    """One plan for a place that has one of several schemas; only what holds for all of them."""
+    if len(plans) == 1:
+        return plans[0]
+    plan = Plan()
+    plan.fill = False
+    plan.keeps = frozenset().union(*(each.keeps for each in plans))
+    plan.null = frozenset().union(*(each.null for each in plans)) - plan.keeps
+    plan.order = tuple(dict.fromkeys(name for each in plans for name in each.order))
+    for name in plan.order:
+        below = [each.members[name] for each in plans if name in each.members]
+        if below:
+            plan.members[name] = merged(below)
+    items = [each.items for each in plans if each.items is not None]
+    plan.items = merged(items) if items else None
+    return plan.done()
+
+
+def widen(plan: Plan, value: Any) -> Any:
+    """The client's value from the provider's; the same object if nothing differs."""
+    if plan.wrap and type(value) is dict and value.keys() == {WRAPPED}:
+        value = value[WRAPPED]
+        plan = plan.members.get(WRAPPED) or Plan()
+    if type(value) is str and plan.labels is not None:
+        return plan.labels.get(value, value)
+    if type(value) is list and plan.items:
+        return _each(value, plan.items, widen)
+    if type(value) is dict:
+        return _members(value, plan, widen, plan.null)
+    return value
+
+
+def send(plan: Plan, value: Any) -> Any:
+    """The provider's value from the client's; the reverse of `widen`."""
+    if plan.wrap:
+        inner = plan.members.get(WRAPPED)
+        return {WRAPPED: send(inner, value) if inner else value}
+    if plan.labels is not None:
+        return _label(plan.labels, value)
+    if type(value) is list and plan.items:
+        return _each(value, plan.items, send)
+    if type(value) is dict:
+        missing = [name for name in plan.order if name in plan.null and name not in value]
+        value = _members(value, plan, send, frozenset())
+        return _filled(value, plan.order) if missing and plan.fill else value
+    return value
+
+
+def _filled(value: dict[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
+    told = {name: value.get(name) for name in order}
+    return told | {name: item for name, item in value.items() if name not in told}
+
+
+def _each(value: list[Any], plan: Plan, convert: Any) -> list[Any]:
+    new = [convert(plan, item) for item in value]
+    return value if all(a is b for a, b in zip(new, value, strict=True)) else new
+
+
+def _members(
+    value: dict[str, Any], plan: Plan, convert: Any, absent: frozenset[str]
+) -> dict[str, Any]:
+    new: dict[str, Any] = {}
+    same = True
+    for name, item in value.items():
+        if item is None and name in absent:
+            same = False
+            continue
+        below = plan.members.get(name)
+        if below is None and plan.rest and name not in plan.order:
+            below = plan.rest
+        new[name] = convert(below, item) if below else item
+        same = same and new[name] is item
+    return value if same else new
+
+
+def _label(labels: dict[str, Any], value: Any) -> Any:
+    for label, meant in labels.items():
+        if meant == value and isinstance(meant, bool) is isinstance(value, bool):
+            return label
+    return value
+
+
+# --- as texts ----------------------------------------------------------------------------------------
+
+
+class Texts:
+    """The same for arguments as JSON text. What cannot be read stays as it is."""
+
+    __slots__ = ("_plan",)
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def widen(self, text: str) -> str:
+        """The client's arguments from the provider's."""
+        return self._convert(text, widen)
+
+    def send(self, text: str) -> str:
+        """The provider's arguments from the client's."""
+        return self._convert(text, send)
+
+    def _convert(self, text: str, convert: Any) -> str:
+        try:
+            value = jsontext.decode(text)
+        except DecodeError:
+            return text
+        new = convert(self._plan, value)
+        return text if new is value else jsontext.text(new)

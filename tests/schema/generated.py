@@ -1,0 +1,274 @@
+"""Generated schemas, values that conform to them, and what targets forbid, written independently."""
+
+from typing import Any
+
+import jsonschema_rs
+from hypothesis import strategies as st
+
+NAMES = ["a", "b", "title", "format", "properties", "default", "const", "enum", "type", "items"]
+"""Members; most are called like keywords."""
+
+scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, "a", "1", "true"])
+literals = scalars | st.sampled_from([[1], {"a": 1}, []])
+names = st.sampled_from(NAMES)
+words = st.dictionaries(
+    st.sampled_from(["$comment", "description", "title", "deprecated", "x-own", "examples"]),
+    st.just("words"),
+    max_size=2,
+)
+
+
+def _limits(kind: str) -> st.SearchStrategy[dict[str, Any]]:
+    options: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+        "string": {
+            "minLength": st.integers(0, 1),
+            "maxLength": st.integers(3, 5),
+            "pattern": st.just("^.*$"),
+            "format": st.sampled_from(["uri", "date-time", "email", "odd"]),
+        },
+        "integer": {
+            "minimum": st.integers(-9, -3),
+            "exclusiveMaximum": st.integers(5, 9),
+            "multipleOf": st.just(1),
+        },
+        "number": {"exclusiveMinimum": st.just(-7.5), "maximum": st.integers(4, 5)},
+        "array": {"minItems": st.integers(0, 1), "maxItems": st.integers(2, 4)},
+        "object": {"minProperties": st.just(0), "propertyNames": st.just(True)},
+    }
+    return st.fixed_dictionaries({}, optional=options.get(kind, {}))
+
+
+def schemas(*, closed: bool = False) -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas of draft 2020-12 for tools; `closed` ones name all that their objects hold."""
+    return _rooted(closed=closed)
+
+
+@st.composite
+def _rooted(draw: st.DrawFn, *, closed: bool) -> dict[str, Any]:
+    inner = st.recursive(
+        _leaves(closed=closed), lambda below: _nodes(below, closed=closed), max_leaves=8
+    )
+    root = draw(_objects(inner, closed=closed))
+    if draw(st.booleans()):
+        root["$defs"] = {"one": draw(inner), "two": draw(inner)}
+    return root
+
+
+def _leaves(*, closed: bool) -> st.SearchStrategy[Any]:
+    typed = st.sampled_from(["string", "integer", "number", "boolean", "null"]).flatmap(
+        lambda kind: st.builds(lambda a, b: {"type": kind, **a, **b}, _limits(kind), words)
+    )
+    lists = st.lists(literals, min_size=1, max_size=4).map(lambda found: {"enum": found})
+    consts = literals.map(lambda value: {"const": value})
+    several = st.lists(
+        st.sampled_from(["string", "integer", "boolean", "null"]), min_size=1, unique=True
+    ).map(lambda kinds: {"type": kinds})
+    refs = st.sampled_from(["#/$defs/one", "#/$defs/two", "#", "#/$defs/none"]).map(
+        lambda ref: {"$ref": ref}
+    )
+    found = typed | lists | consts | several
+    return found if closed else found | refs | st.booleans() | st.just({})
+
+
+def _nodes(below: st.SearchStrategy[Any], *, closed: bool) -> st.SearchStrategy[Any]:
+    unions = st.builds(
+        lambda key, branches, more: {key: branches, **more},
+        st.sampled_from(["anyOf", "oneOf"] if closed else ["anyOf", "oneOf", "allOf"]),
+        st.lists(below, min_size=1, max_size=3),
+        words,
+    )
+    arrays = st.builds(
+        lambda items, more: {"type": "array", "items": items, **more}, below, _limits("array")
+    )
+    found = _objects(below, closed=closed) | unions | arrays
+    if closed:
+        return found
+    tuples = st.lists(below, min_size=1, max_size=2).map(
+        lambda prefix: {"type": "array", "prefixItems": prefix}
+    )
+    negative = st.just({"type": "string", "not": {"const": "b"}})
+    return found | tuples | negative
+
+
+@st.composite
+def _objects(draw: st.DrawFn, below: st.SearchStrategy[Any], *, closed: bool) -> dict[str, Any]:
+    members = draw(st.dictionaries(names, below, min_size=1, max_size=3))
+    schema = {"type": "object", "properties": members, **draw(_limits("object"))}
+    required = draw(st.lists(st.sampled_from(list(members)), unique=True))
+    if required:
+        schema["required"] = required
+    if closed:
+        schema["additionalProperties"] = False
+    else:
+        rest = draw(st.sampled_from([None, None, False, True, {"type": "integer"}]))
+        if rest is not None:
+            schema["additionalProperties"] = rest
+    return schema
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+@st.composite
+def conforming(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
+    """Arguments that conform to the schema, or None if none were found."""
+    for _ in range(3):
+        value = _value(draw, schema, schema, 0)
+        if isinstance(value, dict) and is_valid(schema, value):
+            return value
+    return None
+
+
+def is_valid(schema: dict[str, Any], value: Any) -> bool:
+    return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+
+
+def _value(draw: st.DrawFn, schema: Any, root: dict[str, Any], depth: int) -> Any:
+    if not isinstance(schema, dict) or not schema or depth > 6:
+        return draw(scalars)
+    if "$ref" in schema:
+        held = root.get("$defs", {}).get(schema["$ref"].removeprefix("#/$defs/"))
+        return _value(draw, root if schema["$ref"] == "#" else held, root, depth + 1)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return draw(st.sampled_from(schema["enum"]))
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return _value(draw, draw(st.sampled_from(schema[key])), root, depth + 1)
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = draw(st.sampled_from(kind))
+    if kind == "object":
+        wanted = schema.get("required", [])
+        return {
+            name: _value(draw, held, root, depth + 1)
+            for name, held in schema.get("properties", {}).items()
+            if name in wanted or draw(st.booleans())
+        }
+    if kind == "array":
+        held = schema.get("prefixItems") or [schema.get("items")] * draw(st.integers(0, 2))
+        return [_value(draw, each, root, depth + 1) for each in held]
+    return draw(_SIMPLE[kind])
+
+
+_SIMPLE = {
+    "string": st.sampled_from(["a", "1", "true", "abc"]),
+    "integer": st.integers(-3, 3),
+    "number": st.sampled_from([1, 0.5, -2]),
+    "boolean": st.booleans(),
+    "null": st.none(),
+}
+
+# --- what targets forbid -------------------------------------------------------------------------
+
+SUBSET_WORDS = set(
+    "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems"
+    " minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering".split()
+)
+OPENAPI_WORDS = set(
+    "type format title description nullable default items minItems maxItems enum properties"
+    " propertyOrdering required minProperties maxProperties minimum maximum minLength maxLength"
+    " pattern example anyOf".split()
+)
+CLOSED_WORDS = set(
+    "$defs $ref type format title description enum const anyOf items minItems maxItems minimum"
+    " maximum exclusiveMinimum exclusiveMaximum multipleOf pattern properties required"
+    " additionalProperties".split()
+)
+SEALED_WORDS = (CLOSED_WORDS | {"default"}) - set(
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf maxItems".split()
+)
+CLOSED_FORMATS = set("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+WORDS = {
+    "subset": SUBSET_WORDS,
+    "openapi": OPENAPI_WORDS,
+    "closed": CLOSED_WORDS,
+    "sealed": SEALED_WORDS,
+}
+
+
+def forbidden(schema: Any, dialect: str) -> list[str]:
+    """What the dialect forbids of a schema, in words."""
+    assert isinstance(schema, dict)
+    found = [] if schema.get("type") == "object" else ["the top is no object"]
+    if "anyOf" in schema:
+        found.append("a union at the top")
+    return found + _forbidden(schema, dialect, "")
+
+
+def _forbidden(schema: Any, dialect: str, path: str) -> list[str]:
+    if not isinstance(schema, dict):
+        return [f"{path}: not an object: {schema}"]
+    found = [f"{path}: {word}" for word in schema.keys() - WORDS[dialect]]
+    found += [f"{path}: {each}" for each in _CHECKS[dialect](schema)]
+    values = schema.get("enum")
+    if values is not None:
+        if not values:
+            found.append(f"{path}: an empty list of values")
+        kinds = schema.get("type")
+        if kinds is None or not all(is_valid({"type": kinds}, value) for value in values):
+            found.append(f"{path}: values of another type")
+    for name, held in schema.get("properties", {}).items():
+        found += _forbidden(held, dialect, f"{path}.{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict) or (key == "items" and key in schema):
+            found += _forbidden(schema[key], dialect, f"{path}[{key}]")
+    for key in ("anyOf", "prefixItems"):
+        for index, held in enumerate(schema.get(key, ())):
+            found += _forbidden(held, dialect, f"{path}[{key} {index}]")
+    for name, held in schema.get("$defs", {}).items():
+        found += _forbidden(held, dialect, f"{path}[def {name}]")
+    return found
+
+
+def _subset(schema: dict[str, Any]) -> list[str]:
+    found = []
+    if not all(type(value) in (str, int, float) for value in schema.get("enum", ())):
+        found.append("listed values that are neither texts nor numbers")
+    if "$ref" in schema and any(not key.startswith("$") for key in schema):
+        found.append("words beside a reference")
+    return found
+
+
+def _openapi(schema: dict[str, Any]) -> list[str]:
+    found = []
+    if "anyOf" in schema:
+        return ["words beside a union"] if len(schema) > 1 else []
+    if not isinstance(schema.get("type"), str):
+        found.append("no type")
+    if schema.get("type") == "array" and "items" not in schema:
+        found.append("a list of what?")
+    if not all(type(value) is str for value in schema.get("enum", ())):
+        found.append("listed values that are no texts")
+    if not set(schema.get("required", ())) <= schema.get("properties", {}).keys():
+        found.append("an unknown member is required")
+    known = {"enum", "date-time", "float", "double", "int32", "int64"}
+    if schema.get("format", "enum") not in known:
+        found.append("an unknown format")
+    return found
+
+
+def _closed(schema: dict[str, Any], *, every: bool = True) -> list[str]:
+    found = []
+    kinds = schema.get("type")
+    if kinds is None and not {"anyOf", "$ref", "const"} & schema.keys():
+        found.append("no type")
+    if kinds == "object" or (isinstance(kinds, list) and "object" in kinds):
+        if schema.get("additionalProperties") is not False:
+            found.append("an open object")
+        if every and set(schema.get("required", ())) != set(schema.get("properties", ())):
+            found.append("not all members are required")
+    if schema.get("format", "date") not in CLOSED_FORMATS | (set() if every else {"uri"}):
+        found.append("an unknown format")
+    if not every and schema.get("minItems", 0) > 1:
+        found.append("more than one item demanded")
+    return found
+
+
+_CHECKS = {
+    "subset": _subset,
+    "openapi": _openapi,
+    "closed": _closed,
+    "sealed": lambda schema: _closed(schema, every=False),
+}

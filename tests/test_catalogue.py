@@ -1,0 +1,175 @@
+"""Every code of the catalogue is raised by something: a fixture, or one of a few inputs below."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from tests.laws.corpus import FIXTURES, PATH, fixtures, load
+from tests.wires import NAMES, TRIO
+
+from toolglot import Note, Receipt, StreamTranslator, translate_request, translate_response
+from toolglot.doctor import repair_history
+from toolglot.receipt import CATALOGUE
+from toolglot.rules import ToolRules
+
+HI: Final = [{"role": "user", "content": "hi"}]
+
+
+def anthropic(*content: Any, **more: Any) -> Any:
+    """A request in which the assistant said this."""
+    turn = [{"role": "assistant", "content": list(content)}] if content else []
+    return {"model": "m", "max_tokens": 9, "messages": [*HI, *turn, *HI], **more}
+
+
+def chat(*messages: Any, **more: Any) -> Any:
+    """A request of a chat client."""
+    return {"model": "m", "messages": [*HI, *messages], **more}
+
+
+def tool(schema: Any, **more: Any) -> Any:
+    """The definition of a tool for chat."""
+    return {"type": "function", "function": {"name": "f", "parameters": schema, **more}}
+
+
+def asked(body: Any, source: str, target: str, **options: Any) -> Receipt:
+    """What translating a request changed."""
+    return translate_request(body, source=source, target=target, path=PATH, **options)[1]
+
+
+def called(arguments: str, schema: Any, count: int = 1, **options: Any) -> Receipt:
+    """What translating an answer with calls of a tool changed."""
+    function = {"name": "f", "arguments": arguments}
+    calls = [{"id": f"c{n}", "type": "function", "function": function} for n in range(count)]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return translate_response(
+        {"choices": [{"message": message, "finish_reason": "tool_calls"}]},
+        source="openai-chat",
+        target="anthropic",
+        request=anthropic(tools=[{"name": "f", "input_schema": schema}]),
+        **options,
+    )[1]
+
+
+def repaired(*messages: Any) -> Receipt:
+    """What repairing a history changed."""
+    return repair_history(chat(*messages), "openai-chat")[1]
+
+
+def thought_of_anthropic() -> Any:
+    """A history in which a chat client returns what Claude thought."""
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    body = {"content": [thinking], "stop_reason": "end_turn"}
+    wire, _ = translate_response(body, source="anthropic", target="openai-chat")
+    return chat(wire.body["choices"][0]["message"])
+
+
+def patched() -> Receipt:
+    """A freeform tool of a Responses client, called by a model in a form of its own."""
+    function = {"name": "apply_patch", "arguments": {"patch": "*** Begin Patch"}}
+    return translate_response(
+        {"message": {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}},
+        source="ollama",
+        target="openai-responses",
+        request={"model": "m", "input": "hi", "tools": [{"type": "custom", "name": "apply_patch"}]},
+    )[1]
+
+
+USED: Final = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+ASKS: Final = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+DONE: Final = {"role": "tool", "tool_call_id": "c", "content": "done"}
+TEXT: Final = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+COUNT: Final = {"type": "object", "properties": {"a": {"type": "integer"}}}
+OPTIONAL: Final = {
+    "type": "object",
+    "properties": {"a": {"type": "string", "description": "Optional."}},
+    "required": ["a"],
+}
+URI: Final = {"type": "object", "properties": {"a": {"type": "string", "format": "uri"}}}
+HERON: Final = {"type": "image_url", "image_url": {"url": "https://a.example/heron.png"}}
+SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
+
+MORE: Final[dict[str, Callable[[], Receipt]]] = {
+    "surrogate-kept": lambda: asked(SURROGATE, "openai-chat", "anthropic"),
+    "spelling-normalised": lambda: asked(
+        chat(tools=[{"type": "function", "name": "f"}]), "openai-chat", "anthropic"
+    ),
+    "media-by-url": lambda: asked(
+        chat({"role": "user", "content": [HERON]}), "openai-chat", "gemini"
+    ),
+    "reasoning-restored": lambda: asked(thought_of_anthropic(), "openai-chat", "anthropic"),
+    "required-filtered": lambda: asked(
+        anthropic(tools=[{"name": "f", "input_schema": OPTIONAL}]), "anthropic", "openai-chat"
+    ),
+    "call-unanswered": lambda: asked(anthropic(USED), "anthropic", "openai-chat"),
+    "tool-duplicate": lambda: asked(
+        chat(tools=[tool(TEXT), tool(COUNT)]), "openai-chat", "anthropic"
+    ),
+    "format-dropped": lambda: asked(chat(tools=[tool(URI)]), "openai-chat", "openai-responses"),
+    "strict-dropped": lambda: asked(
+        chat(tools=[tool({"type": "object", "additionalProperties": True}, strict=True)]),
+        "openai-chat",
+        "anthropic",
+    ),
+    "rule-applied": lambda: asked(
+        chat(tools=[tool(TEXT)]), "openai-chat", "anthropic", rules=ToolRules(filter=("f",))
+    ),
+    "call-repeated": lambda: asked(
+        chat(*[ASKS, DONE] * 3), "openai-chat", "anthropic", rules=ToolRules(repeat_warning=2)
+    ),
+    "arguments-mismatch": lambda: called('{"a":[]}', TEXT, validate="note"),
+    "arguments-repaired": lambda: called('{"a":"7"}', COUNT, validate="repair"),
+    "arguments-unchecked": lambda: called("{}", {"$ref": "#/nowhere"}, validate="note"),
+    "arguments-sanitised": lambda: called('{"a":"\\u0000"}', TEXT, sanitize="nul"),
+    "call-invalid": lambda: called("{}", TEXT, validate="retry"),
+    "calls-over-limit": lambda: called("{}", COUNT, 2, max_calls=1),
+    "arguments-unwrapped": patched,
+    "call-renamed": lambda: repaired(ASKS, DONE, ASKS, DONE),
+    "call-unknown": lambda: repair_history(
+        chat(ASKS, DONE, tools=[{"type": "function", "function": {"name": "g"}}]), "openai-chat"
+    )[1],
+    "message-dropped": lambda: repaired({"role": "assistant", "content": ""}, *HI),
+}
+"""Inputs for codes that no fixture raises."""
+
+
+def from_requests() -> Iterator[Note]:
+    for source, file in fixtures("request"):
+        for target in NAMES:
+            yield from asked(load(file), source, target)
+
+
+def from_answers() -> Iterator[Note]:
+    for source, file in (*fixtures("response"), *fixtures("error")):
+        body = load(file)
+        how: Any = {}
+        if ".error." in file.name:
+            body, how = body["body"], {"status": body["status"], "headers": body.get("headers")}
+        for target in NAMES:
+            yield from translate_response(body, source=source, target=target, **how)[1]
+
+
+def from_streams() -> Iterator[Note]:
+    for source in NAMES:
+        for file in sorted((FIXTURES / source).glob("*.stream.txt")):
+            for target in TRIO:
+                translator = StreamTranslator(source, target)
+                translator.feed(file.read_bytes())
+                translator.close()
+                yield from translator.receipt
+
+
+@pytest.mark.parametrize("code", MORE)
+def test_an_input_raises_its_code(code):
+    assert code in MORE[code]().codes()
+
+
+@pytest.mark.slow
+def test_every_code_is_raised_by_something():
+    found = {
+        note.code for notes in (from_requests(), from_answers(), from_streams()) for note in notes
+    }
+    assert sorted(CATALOGUE.keys() - found - MORE.keys()) == []

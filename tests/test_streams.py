@@ -1,0 +1,256 @@
+"""Translating a stream: bytes in, bytes out."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.laws.corpus import FIXTURES, NAMES, PAIRS
+from tests.laws.streams import assert_legal, decode, encode
+
+from toolglot import StreamTranslator, UnknownProtocolError, ir
+from toolglot.context import Context
+from toolglot.errors import UntranslatableError
+from toolglot.events import Failed, Finished, PartDelta, PartEnded, PartStarted, Started, fold
+from toolglot.registry import get_protocol
+from toolglot.wire import sse
+
+REQUEST = {
+    "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
+    "openai-chat": {"model": "asked-for", "messages": []},
+    "openai-responses": {"model": "asked-for", "input": []},
+    "gemini": {"contents": []},
+    "ollama": {"model": "asked-for", "messages": []},
+}
+TEXT = [
+    Started(id="resp_1", model="answered-by"),
+    PartStarted(0, ir.Text(text="")),
+    PartDelta(0, "Low water "),
+    PartDelta(0, "at noon."),
+    PartEnded(0),
+    Finished((ir.StopReason(kind="end"),)),
+]
+CUT_CALL = [
+    Started(id="resp_1", model="answered-by"),
+    PartStarted(0, ir.Text(text="")),
+    PartDelta(0, "Looking."),
+    PartEnded(0),
+    PartStarted(1, ir.ToolCall(id="call_1", name="tides", arguments="")),
+    PartDelta(1, '{"port": "Hu'),
+]
+
+
+def run(source: str, target: str, data: bytes, **options: Any) -> tuple[bytes, StreamTranslator]:
+    translator = StreamTranslator(source, target, **options)
+    return translator.feed(data) + translator.close(), translator
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_pair(source, target):
+    written, translator = run(source, target, encode(source, TEXT))
+    events = decode(target, [written])
+    assert_legal(events)
+    response = fold(events)
+    assert isinstance(response, ir.Response)
+    (choice,) = response.choices
+    assert [part.text for part in choice.parts if isinstance(part, ir.Text)] == [
+        "Low water at noon."
+    ]
+    assert choice.stop is not None
+    assert choice.stop.kind == "end"
+    assert not translator.receipt.losses
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_delta_leaves_at_once(source, target):
+    translator = StreamTranslator(source, target)
+    encoder = get_protocol(source).StreamEncoder(Context())
+    opening = b"".join(encoder.encode(event) for event in TEXT[:2])
+    translator.feed(opening)
+    for event in TEXT[2:4]:
+        assert isinstance(event, PartDelta)
+        assert event.text.encode() in translator.feed(encoder.encode(event))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_protocol_passes_bytes_through(name):
+    """Whatever it is: unknown events, odd spacing, even what is no stream at all."""
+    translator = StreamTranslator(name, name)
+    for piece in (b"data:{}", b"\r\n\xff", b"", b": ping\n\n"):
+        assert translator.feed(piece) == piece
+    assert translator.close() == b""
+    assert translator.fail(ir.ApiError(kind="timeout", message="late")) == b""
+    assert not translator.receipt
+
+
+@pytest.mark.parametrize("target", [name for name in NAMES if name != "gemini"])
+def test_the_client_sees_the_model_that_it_asked_for(target):
+    """X-17: whatever the provider calls it."""
+    source = "gemini"
+    for request in (REQUEST[target], json.dumps(REQUEST[target]).encode()):
+        written, _ = run(source, target, encode(source, TEXT), request=request)
+        assert b'"asked-for"' in written
+        assert b"answered-by" not in written
+    written, _ = run(source, target, encode(source, TEXT))
+    assert b'"answered-by"' in written
+
+
+def test_a_request_may_be_given_as_a_value():
+    asked = ir.Request(model="asked-for", messages=())
+    written, _ = run("anthropic", "gemini", encode("anthropic", TEXT), request=asked)
+    assert b'"modelVersion":"asked-for"' in written
+
+
+def test_unknown_protocols_are_named():
+    with pytest.raises(UnknownProtocolError, match="smoke-signals"):
+        StreamTranslator("smoke-signals", "anthropic")
+
+
+def test_the_receipt_grows_with_the_stream():
+    data = encode("openai-chat", TEXT).split(b"\n\n")
+    translator = StreamTranslator("openai-chat", "anthropic")
+    translator.feed(data[0] + b"\n\n")
+    assert not translator.receipt
+    translator.feed(b"data: {broken\n\n")
+    assert translator.receipt.codes() == {"event-skipped": 1}
+    rest = translator.feed(b"\n\n".join(data[1:])) + translator.close()
+    assert b"message_stop" in rest
+    assert translator.receipt.codes() == {"event-skipped": 1}
+
+
+def test_a_strict_receipt_refuses_losses():
+    translator = StreamTranslator("openai-chat", "anthropic", strict=True)
+    translator.feed(b"data: {broken\n\n")
+    with pytest.raises(UntranslatableError):
+        _ = translator.receipt
+
+
+# --- streams that break off ----------------------------------------------------------------------
+
+
+def errors_of(target: str, written: bytes) -> list[Any]:
+    """The error events in what a client got, as its own protocol writes them."""
+    if target == "ollama":
+        values = [json.loads(line) for line in written.splitlines()]
+    else:
+        events = sse.SseDecoder().feed(written)
+        values = [json.loads(data) for _, data in events if data != b"[DONE]"]
+    found = {
+        "anthropic": lambda value: value["type"] == "error",
+        "openai-responses": lambda value: value["type"] == "response.failed",
+    }
+    return [value for value in values if found.get(target, lambda value: "error" in value)(value)]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_stream_that_is_cut_ends_in_the_clients_own_error(source, target):
+    """case-09, X-15: what was delivered stays, what was open is closed, and it is no success."""
+    if get_protocol(source).SURFACE.arguments == "object" and source != "anthropic":
+        cut = encode(source, CUT_CALL[:3])
+    else:
+        cut = encode(source, CUT_CALL)
+    written, _ = run(source, target, cut)
+    assert len(errors_of(target, written)) == 1
+    events = decode(target, [written])
+    assert_legal(events)
+    assert next(event.text for event in events if isinstance(event, PartDelta)) == "Looking."
+    assert isinstance(events[-1], Failed)
+    if target in ("anthropic", "openai-responses"):
+        assert not_closed(written) == 0
+
+
+def not_closed(written: bytes) -> int:
+    opened = written.count(b"event: content_block_start") + written.count(b"output_item.added\n")
+    closed = written.count(b"event: content_block_stop") + written.count(b"output_item.done\n")
+    return opened - closed
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("data", [b"", b"\n", b": hello\n\n", b"data: {\n\n", b"data: []"])
+def test_a_stream_that_breaks_before_it_began_is_only_an_error(source, target, data):
+    """case-09: no message is begun that never was."""
+    written, _ = run(source, target, data)
+    assert len(errors_of(target, written)) == 1
+    events = decode(target, [written])
+    assert [type(event) for event in events if not isinstance(event, Started)] == [Failed]
+    assert b"message_start" not in written
+    assert b"output_item" not in written
+    assert b"role" not in written
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_the_reason_of_a_break_can_be_told(source, target):
+    translator = StreamTranslator(source, target)
+    written = translator.feed(encode(source, TEXT[:3]))
+    written += translator.fail(ir.ApiError(kind="timeout", message="no word for 60 s", status=504))
+    assert len(errors_of(target, written)) == 1
+    error = fold(decode(target, [written]))
+    assert isinstance(error, ir.ApiError)
+    assert "no word for 60 s" in error.message
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_reason_comes_too_late_for_a_complete_stream(source, target):
+    translator = StreamTranslator(source, target)
+    written = translator.feed(encode(source, TEXT))
+    written += translator.fail(ir.ApiError(kind="timeout", message="late"))
+    assert isinstance(decode(target, [written])[-1], Finished)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_nothing_follows_the_end(source, target):
+    translator = StreamTranslator(source, target)
+    translator.feed(encode(source, TEXT))
+    translator.close()
+    assert translator.feed(encode(source, TEXT)) == b""
+    assert translator.close() == b""
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_an_event_without_end_is_an_error_and_not_a_leak(source, target, monkeypatch):
+    """Law 10: buffers are bounded, and the client learns of it in its own protocol."""
+    for module in (
+        "toolglot.wire.sse",
+        "toolglot.wire.ndjson",
+        "toolglot.protocols.gemini.framing",
+    ):
+        monkeypatch.setattr(f"{module}.MAX_LINE", 5000)
+    translator = StreamTranslator(source, target)
+    written = translator.feed(encode(source, TEXT[:3]))
+    for _ in range(20):
+        written += translator.feed(b'data: {"x": "' + b"x" * 600)
+    assert len(errors_of(target, written)) == 1
+    assert_legal(decode(target, [written]))
+    assert "the rest of the stream" in str(translator.receipt)
+    assert translator.feed(encode(source, TEXT)) == b"", "and then it is over"
+
+
+@pytest.mark.parametrize("illegal", [TEXT[0], PartStarted(7, ir.Text(text="")), TEXT[-1]], ids=str)
+def test_an_illegal_sequence_never_reaches_the_client(illegal, monkeypatch):
+    """Should a decoder ever go wrong, the client gets an error and a stream that is closed."""
+    translator = StreamTranslator("openai-chat", "openai-responses")
+    decoder = get_protocol("openai-chat").StreamDecoder
+    monkeypatch.setattr(decoder, "feed", lambda _self, _data: iter([*TEXT[:3], illegal]))
+    written = translator.feed(b"anything") + translator.feed(b"more") + translator.close()
+    (error,) = errors_of("openai-responses", written)
+    assert error["response"]["status"] == "failed"
+    assert not_closed(written) == 0
+    assert b"response.completed" not in written
+
+
+def test_memory_of_a_stream_is_small():
+    """A stream that waits holds its open part and little else."""
+    import tracemalloc
+
+    data = encode("openai-chat", TEXT[:3])
+    StreamTranslator("openai-chat", "anthropic").feed(data)
+    tracemalloc.start()
+    streams = [StreamTranslator("openai-chat", "anthropic") for _ in range(50)]
+    for stream in streams:
+        stream.feed(data)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size / len(streams) < 16 * 1024
+
+
+def test_recorded_streams_are_there():
+    assert len(list(FIXTURES.glob("*/*.stream.txt"))) > 60
