@@ -1092,7 +1092,7 @@ def test_unknown_fields_are_left_out_and_named(source, target):
         ("max_tokens", "length", True),
         ("tool_use", "tool_calls", True),
         ("refusal", "content_filter", False),
-        ("sensitive", "stop", False),
+        ("sensitive", "content_filter", True),
         ("pause_turn", "stop", False),
         ("model_context_window_exceeded", "length", False),
     ],

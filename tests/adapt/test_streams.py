@@ -72,7 +72,7 @@ def shown(target: str, *events: Event, source: str = "", **options: Any) -> list
 def test_passes_by_target(target):
     source = "anthropic" if target != "anthropic" else "gemini"
     surface = get_protocol(target).SURFACE
-    one_by_one = surface.one_open_part or surface.call_signatures
+    one_by_one = surface.one_open_part or surface.arguments == "object"
     kinds = [type(each) for each in stream_passes(context(source, target))]
     assert kinds == ([Serial, Showing] if one_by_one else [Showing])
     buffered = stream_passes(context(source, target, stream_tools="buffered"))

@@ -154,6 +154,7 @@ WAY_BACK = {
     "reasoning-dropped": {"reasoning"},
     "part-dropped": {"media", "opaque", "text"},
     "part-replaced": {"media", "text"},
+    "part-moved": {"error"},
     "text-joined": {"reasoning"},
     "cache-dropped": {"cache"},
     "citation-dropped": {"citation"},

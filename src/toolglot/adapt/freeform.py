@@ -100,10 +100,11 @@ def _schema() -> Json:
 
 
 def _is_freeform(message: Message) -> bool:
-    return any(
-        type(part) in (ToolCall, ToolResult) and part.kind == "custom"  # type: ignore[union-attr]
-        for part in message.parts
-    )
+    for part in message.parts:
+        kind = type(part)
+        if (kind is ToolCall or kind is ToolResult) and part.kind == "custom":  # type: ignore[union-attr]
+            return True
+    return False
 
 
 def _message(message: Message, index: int, ctx: Context) -> Message:

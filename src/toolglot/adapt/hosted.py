@@ -53,7 +53,10 @@ def map_provider_tools(request: Request, ctx: Context) -> Request:
 
 
 def _is_opaque(message: Message) -> bool:
-    return any(type(part) is Opaque for part in message.parts)
+    for part in message.parts:  # noqa: SIM110 - several times as fast as any()
+        if type(part) is Opaque:
+            return True
+    return False
 
 
 def _find(rows: Sequence[Any], kind: str) -> Any:

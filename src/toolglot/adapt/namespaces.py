@@ -69,7 +69,10 @@ def unused(name: str, taken: set[str]) -> str:
 
 
 def _has_namespace(message: Message) -> bool:
-    return any(type(part) is ToolCall and part.namespace is not None for part in message.parts)
+    for part in message.parts:  # noqa: SIM110 - several times as fast as any()
+        if type(part) is ToolCall and part.namespace is not None:
+            return True
+    return False
 
 
 class _Flat:

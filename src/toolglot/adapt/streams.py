@@ -52,8 +52,9 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or bool(ctx.undo) or changes(ctx.options)
     passes: list[StreamPass] = []
-    # Whatever holds a call back would let later parts overtake it, unless those wait too.
-    if target.one_open_part or target.call_signatures or holds:
+    # Whatever holds a call back, as targets do that write calls whole, would let later parts
+    # overtake it, unless those wait too.
+    if target.one_open_part or target.arguments == "object" or holds:
         passes.append(Serial())
     if ctx.options.ids == "prefix" and target.id_prefix is not None:
         passes.append(Prefixing(ctx))

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -65,6 +66,5 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _say(things: object, otherwise: str) -> None:
-    lines = [str(thing) for thing in things]  # type: ignore[attr-defined] - findings or notes
-    print("\n".join(lines) or otherwise, file=sys.stderr)
+def _say(things: Iterable[object], otherwise: str) -> None:
+    print("\n".join(map(str, things)) or otherwise, file=sys.stderr)

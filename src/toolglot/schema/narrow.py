@@ -44,7 +44,7 @@ from toolglot.schema.roots import object_root
 from toolglot.schema.values import Plan, merged, send, widen
 from toolglot.schema.walk import INNER, schemas
 
-_SLACK: Final = 2000
+_SLACK: Final = 1000
 """How much larger than the old schema a new one may grow, in places."""
 
 _PLAN_DEPTH: Final = 64
@@ -289,7 +289,7 @@ class _Narrowing:
             job.enum = [value for value in job.enum if value is not None]
             types = tuple(dict.fromkeys(map(kind, job.enum)))
             if not job.enum:
-                job.enum, types = None, ("null",)
+                job.enum, job.null, types = None, False, ("null",)
         else:
             if flat.get("nullable") is True and types:
                 types = (*types, "null")
@@ -398,8 +398,9 @@ class _Narrowing:
         branches: list[Json] = []
         plans: list[Plan] = []
         for below in job.at("anyOf"):
-            job.null = job.null or below.null or (below.schema == {"type": "null"})
-            if below.never or below.schema == {"type": "null"}:
+            empty = below.schema.get("type") == "null"
+            job.null = job.null or below.null or empty
+            if below.never or empty:
                 continue
             inner = below.schema.get("anyOf") if len(below.schema) == 1 else None
             found = inner if type(inner) is list else [below.schema]
@@ -497,8 +498,8 @@ class _Narrowing:
                 if self._knows(value):
                     kept[key] = value
             elif key in ("exclusiveMinimum", "exclusiveMaximum") and key not in keywords:
-                if not bound(kept, flat, key, types):
-                    self._dropped.add(key)
+                exact = "minimum" in keywords and bound(kept, flat, key, types)
+                self._dropped |= set() if exact else {key}
             elif key in keywords and is_limit(key, value):
                 kept.setdefault(key, value)
         most = self._rules.max_min_items
@@ -597,7 +598,7 @@ class _Narrowing:
     def _told(self, job: _Job) -> Json:
         """What is written for a place, with null if it may hold that."""
         schema = job.schema
-        if not job.null or not schema:
+        if not job.null or not schema or schema.get("type") == "null":
             return schema
         if self._rules.null == "keyword":
             return _nullable(schema)
@@ -621,7 +622,7 @@ def _in_order(schema: Json, like: Json) -> Json:
 
 
 def _takes_null(job: _Job) -> bool:
-    return job.null or job.types == ("null",) or not job.schema
+    return job.null or job.schema.get("type") == "null" or not job.schema
 
 
 def _nullable(schema: Json) -> Json:

@@ -73,7 +73,7 @@ def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
     if stop is None:
         return {"stop_reason": None, "stop_sequence": None}
     word, exact = STOP_FROM[stop.kind]
-    if stop.kind == "other" and stop.raw and not ctx.foreign(NAME):
+    if stop.raw and not ctx.foreign(NAME) and STOP.get(stop.raw, "other") == stop.kind:
         word, exact = stop.raw, True
     if not exact:
         ctx.note("stop-mapped", "stop_reason", f"{stop.raw or stop.kind} is told as {word}")

@@ -100,6 +100,7 @@ STOP: Final[dict[str, StopKind]] = {
     "max_tokens": "length",
     "tool_use": "tool_calls",
     "refusal": "refusal",
+    "sensitive": "content_filter",
     "pause_turn": "pause",
     "model_context_window_exceeded": "context_window",
 }
