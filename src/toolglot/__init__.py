@@ -5,7 +5,6 @@ wire, receipt = toolglot.translate_request(body, source="anthropic", target="ope
 
 from typing import TYPE_CHECKING, Any
 
-from toolglot.adapt.validate import validate_arguments, validate_tool_calls
 from toolglot.calls import (
     ToolCall,
     ToolOutput,
@@ -17,7 +16,6 @@ from toolglot.calls import (
     parse_tool_calls,
 )
 from toolglot.context import Context, Options
-from toolglot.doctor import Finding, diagnose, repair_history
 from toolglot.errors import (
     DecodeError,
     MissingExtraError,
@@ -29,7 +27,6 @@ from toolglot.errors import (
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.rules import ToolRules
-from toolglot.schema.conform import Problem
 from toolglot.streams import StreamTranslator
 from toolglot.translate import (
     decode_request,
@@ -42,6 +39,8 @@ from toolglot.translate import (
 from toolglot.wire.message import WireRequest, WireResponse
 
 if TYPE_CHECKING:
+    from toolglot.adapt.validate import validate_arguments, validate_tool_calls
+    from toolglot.doctor import Finding, diagnose, repair_history
     from toolglot.lint import Violation, lint_stream
     from toolglot.parsers import ToolingMiddleware, get_parser, register_parser
     from toolglot.profiles import (
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
         get_capabilities,
         get_profile,
     )
+    from toolglot.schema.conform import Problem
 
 __all__ = [
     "PROTOCOLS",
@@ -103,6 +103,12 @@ __version__ = "0.1.0"
 
 
 _LATER = {
+    "validate_arguments": "adapt.validate",
+    "validate_tool_calls": "adapt.validate",
+    "Finding": "doctor",
+    "diagnose": "doctor",
+    "repair_history": "doctor",
+    "Problem": "schema.conform",
     "Violation": "lint",
     "lint_stream": "lint",
     "ToolingMiddleware": "parsers",

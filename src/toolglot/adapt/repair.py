@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
-from xml.sax.saxutils import unescape
 
 from msgspec import Struct
 
@@ -171,10 +170,17 @@ def _elements(text: str) -> list[tuple[str, str]] | None:
 
 def _content(body: str) -> str:
     pieces = _CDATA.split(body)
-    quotes = {"&quot;": '"', "&apos;": "'"}
-    return "".join(
-        piece if index % 2 else unescape(piece, quotes) for index, piece in enumerate(pieces)
-    )
+    return "".join(piece if index % 2 else _unescape(piece) for index, piece in enumerate(pieces))
+
+
+_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+"""The entities of XML; the ampersand comes last, so that nothing is read twice."""
+
+
+def _unescape(text: str) -> str:
+    for entity, character in _ENTITIES:
+        text = text.replace(entity, character)
+    return text
 
 
 # --- types ---------------------------------------------------------------------------------------

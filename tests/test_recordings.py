@@ -1,0 +1,143 @@
+"""Answers recorded from real servers: every one is translated, or is a proper error.
+
+The recordings lie beside the repository, where they exist at all; small streams with the same
+oddities are among the fixtures.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.laws.corpus import NAMES
+from tests.laws.streams import STREAMS, assert_legal, decode, one_by_one, stem_of, translate
+
+from toolglot import ir, translate_response
+from toolglot.lint import lint_stream
+from toolglot.translate import decode_response
+
+FOLDER = Path(__file__).parent.parent.parent / "shared" / "servers"
+PROTOCOL = {
+    "/v1/chat/completions": "openai-chat",
+    "/v1/responses": "openai-responses",
+    "/v1/messages": "anthropic",
+}
+ASKED = ir.Request(model="asked-for", messages=())
+
+
+class Recording(NamedTuple):
+    """One answer of a server."""
+
+    server: str
+    name: str
+    protocol: str
+    status: int
+    stream: bool
+    body: str
+
+    def __str__(self) -> str:
+        return f"{self.server}-{self.name}"
+
+
+def recordings() -> list[Recording]:
+    found = []
+    for file in sorted(FOLDER.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            path = entry["request"]["line"].split()[1].split("?")[0]
+            headers = dict(header.lower().split(": ", 1) for header in entry["headers"])
+            if path in PROTOCOL and entry["status"].isdigit():
+                stream = headers.get("content-type", "").startswith("text/event-stream")
+                found.append(
+                    Recording(
+                        file.stem,
+                        entry["name"],
+                        PROTOCOL[path],
+                        int(entry["status"]),
+                        stream,
+                        entry["body"],
+                    )
+                )
+    return found
+
+
+RECORDINGS = recordings()
+STREAMED = [each for each in RECORDINGS if each.stream]
+BODIES = [each for each in RECORDINGS if not each.stream]
+needed = pytest.mark.skipif(not RECORDINGS, reason=f"no recordings in {FOLDER}")
+
+
+def given(values: list[Recording]) -> Any:
+    return pytest.mark.parametrize("recording", values or [None], ids=str)
+
+
+@needed
+def test_recordings_cover_several_servers_and_protocols():
+    assert len({each.server for each in RECORDINGS}) >= 3
+    assert {each.protocol for each in STREAMED} == set(PROTOCOL.values())
+    assert any(each.status >= 400 for each in BODIES)
+
+
+@needed
+@given(STREAMED)
+def test_recorded_streams_are_read(recording):
+    data = recording.body.encode()
+    events = decode(recording.protocol, [data])
+    assert_legal(events)
+    assert decode(recording.protocol, one_by_one(data)) == events
+
+
+@needed
+@pytest.mark.parametrize("target", NAMES)
+@given(STREAMED)
+def test_recorded_streams_reach_every_client(recording, target):
+    if recording.protocol == target:
+        return
+    written, _ = translate(recording.protocol, target, [recording.body.encode()], request=ASKED)
+    assert lint_stream(written, target) == []
+    assert_legal(decode(target, [written]))
+
+
+@needed
+@pytest.mark.parametrize("target", NAMES)
+@given(BODIES)
+def test_recorded_bodies_reach_every_client(recording, target):
+    protocol, status = recording.protocol, recording.status
+    answer = decode_response(recording.body.encode(), source=protocol, status=status)
+    wire, _ = translate_response(
+        recording.body.encode(), source=protocol, target=target, status=status
+    )
+    told = decode_response(wire.body, source=target, status=wire.status)
+    assert type(told) is type(answer)
+    if isinstance(answer, ir.ApiError):
+        assert isinstance(told, ir.ApiError)
+        assert not wire.ok
+        assert answer.message in told.message
+        assert answer.message, "an error says something"
+    else:
+        assert isinstance(told, ir.Response)
+        assert calls(told) == calls(answer)
+
+
+def calls(response: ir.Response) -> list[tuple[str, Any]]:
+    return [
+        (part.name, json.loads(part.arguments))
+        for part in response.choices[0].parts
+        if isinstance(part, ir.ToolCall)
+    ]
+
+
+ODDITIES = {
+    "openai-chat/vendor-no-ids": b'"function":{"name"',
+    "openai-chat/vendor-repeated-ids": b"call_",
+    "openai-chat/vendor-azure": b"prompt_filter_results",
+    "openai-responses/bare-indices": b"response.",
+    "anthropic/no_index": b"content_block",
+    "anthropic/error_openai": b'"error"',
+}
+
+
+@pytest.mark.parametrize("stem", ODDITIES)
+def test_the_oddities_are_among_the_fixtures(stem):
+    (data,) = [file.read_bytes() for _, file in STREAMS if stem_of(file) == stem]
+    assert ODDITIES[stem] in data
