@@ -1,10 +1,10 @@
-"""`python -m bench [pairs] [startup]`."""
+"""`python -m bench [pairs] [streams] [startup]`."""
 
 import sys
 
-from bench import pairs, startup
+from bench import pairs, startup, streams
 
-PARTS = {"pairs": pairs.report, "startup": startup.report}
+PARTS = {"pairs": pairs.report, "streams": streams.report, "startup": startup.report}
 
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()

@@ -10,10 +10,11 @@ from bench.measure import micros
 from toolglot.context import Context
 from toolglot.events import Event, PartDelta, PartEnded, PartStarted, Started
 from toolglot.ir import Part, Text, ToolCall
-from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.registry import PROTOCOLS, StreamEncoder, get_protocol
 from toolglot.streams import StreamTranslator
 
-KINDS: dict[str, tuple[Part, str]] = {
+STARTED = Started(id="resp_01", model="some-model")
+PARTS: dict[str, tuple[Part, str]] = {
     "text": (Text(text=""), "gannet "),
     "arguments": (ToolCall(id="call_01ab", name="chart", arguments=""), '"depth": 7, '),
 }
@@ -24,29 +25,34 @@ EVENTS = 1000
 
 @cache
 def pieces(source: str, kind: str, count: int = EVENTS) -> tuple[bytes, ...]:
-    """The frames of a stream in a protocol: what opens it, then one for each delta."""
-    codec = get_protocol(source)
-    encoder = codec.StreamEncoder(Context(target=codec.SURFACE))
-    part, text = KINDS[kind]
-    opening = _bytes(encoder, Started(id="resp_01", model="some-model"), PartStarted(0, part))
+    """The frames of a stream: what opens it, then one for each delta, or none if it has none."""
+    encoder = _encoder(source)
+    part, text = PARTS[kind]
+    opening = _bytes(encoder, STARTED, PartStarted(0, part))
+    if kind == "arguments":
+        opening += encoder.encode(PartDelta(0, "{"))
     deltas = [encoder.encode(PartDelta(0, text)) for _ in range(count)]
-    if not any(deltas):
-        # A protocol that has calls only whole: as many calls as there would be deltas.
-        deltas = [_whole_call(source, number) for number in range(count)]
-    return (opening, *deltas)
-
-
-def _bytes(encoder: object, *events: Event) -> bytes:
-    return b"".join(encoder.encode(event) for event in events)  # type: ignore[attr-defined]
+    return (opening, *deltas) if all(deltas) else ()
 
 
 @cache
-def _whole_call(source: str, number: int) -> bytes:
-    codec = get_protocol(source)
-    encoder = codec.StreamEncoder(Context(target=codec.SURFACE))
-    call = ToolCall(id=f"call_{number}", name="chart", arguments='{"depth":7}')
-    encoder.encode(Started(id="resp_01", model="some-model"))
-    return _bytes(encoder, PartStarted(0, call), PartEnded(0))
+def calls(source: str) -> tuple[bytes, ...]:
+    """The frames of a stream of whole calls, one after the other."""
+    encoder = _encoder(source)
+    frames = [_bytes(encoder, STARTED)]
+    for number in range(EVENTS):
+        call = ToolCall(id=f"call_{number}", name="chart", arguments='{"depth":7}')
+        frames.append(_bytes(encoder, PartStarted(number, call), PartEnded(number)))
+    return tuple(frames)
+
+
+def _encoder(name: str) -> StreamEncoder:
+    codec = get_protocol(name)
+    return codec.StreamEncoder(Context(target=codec.SURFACE))
+
+
+def _bytes(encoder: StreamEncoder, *events: Event) -> bytes:
+    return b"".join(map(encoder.encode, events))
 
 
 def run(source: str, target: str, frames: tuple[bytes, ...]) -> None:
@@ -56,16 +62,19 @@ def run(source: str, target: str, frames: tuple[bytes, ...]) -> None:
         feed(frame)
 
 
-def rows() -> Iterator[tuple[str, str, float, float]]:
-    """Each pair with its microseconds for a delta of text and of arguments."""
+def rows() -> Iterator[tuple[str, str, list[float | None]]]:
+    """Each pair with its microseconds for a delta of text, one of arguments, and a whole call."""
     for source in PROTOCOLS:
+        streams = (pieces(source, "text"), pieces(source, "arguments"), calls(source))
         for target in PROTOCOLS:
             if source != target:
                 times = [
-                    micros(lambda f=pieces(source, kind): run(source, target, f), rounds=5) / EVENTS
-                    for kind in KINDS
+                    micros(lambda f=frames, t=target: run(source, t, f), rounds=5) / EVENTS
+                    if frames
+                    else None
+                    for frames in streams
                 ]
-                yield source, target, times[0], times[1]
+                yield source, target, times
 
 
 def idle(source: str, target: str, count: int = 200) -> float:
@@ -87,20 +96,24 @@ def idle(source: str, target: str, count: int = 200) -> float:
 def report() -> None:
     """Print the tables."""
     print(f"\nStreams of {EVENTS} events, fed one by one: microseconds per event, bytes to bytes")
-    print(f"{'from':>18} {'to':>18} {'text':>8} {'arguments':>10}")
+    print(f"{'from':>18} {'to':>18} {'text':>10} {'arguments':>10} {'whole call':>10}")
     table = list(rows())
-    for source, target, text, arguments in table:
-        print(f"{source:>18} {target:>18} {text:8.2f} {arguments:10.2f}")
-    texts, arguments = (mean(row[column] for row in table) for column in (2, 3))
-    print(f"{'mean':>37} {texts:8.2f} {arguments:10.2f}")
+    for source, target, times in table:
+        print(f"{source:>18} {target:>18} {_cells(times)}")
+    columns = zip(*(times for _, _, times in table), strict=True)
+    means = [mean(time for time in column if time is not None) for column in columns]
+    print(f"{'mean':>37} {_cells(means)}")
+    print("-: has calls only whole")
 
-    print("\nThe same however long the stream: openai-chat to anthropic, microseconds per event")
+    print("\nHowever long the stream: openai-chat to anthropic, microseconds per event")
     for count in (100, 1_000, 10_000, 100_000):
         frames = pieces("openai-chat", "text", count)
         time = micros(lambda f=frames: run("openai-chat", "anthropic", f), rounds=3, budget=0.02)
         print(f"{count:>9,} events {time / count:8.2f}")
 
-    sizes = [idle(a, b) for a in PROTOCOLS for b in PROTOCOLS if a != b]
-    print(
-        f"\nMemory of an idle stream: mean {mean(sizes) / 1024:.1f} KB, most {max(sizes) / 1024:.1f} KB"
-    )
+    sizes = [idle(a, b) / 1024 for a in PROTOCOLS for b in PROTOCOLS if a != b]
+    print(f"\nMemory of an idle stream: mean {mean(sizes):.1f} KB, most {max(sizes):.1f} KB")
+
+
+def _cells(times: list[float | None] | list[float]) -> str:
+    return " ".join(f"{'-':>10}" if time is None else f"{time:10.2f}" for time in times)

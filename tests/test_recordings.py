@@ -9,10 +9,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.laws.corpus import NAMES
-from tests.laws.streams import STREAMS, assert_legal, decode, one_by_one, stem_of, translate
+from tests.laws.corpus import NAMES, PAIRS
+from tests.laws.streams import (
+    STREAMS,
+    arguments,
+    assert_legal,
+    decode,
+    one_by_one,
+    stem_of,
+    translate,
+)
 
-from toolglot import ir, translate_response
+from toolglot import DecodeError, ir, translate_response
+from toolglot.events import fold
 from toolglot.lint import lint_stream
 from toolglot.translate import decode_response
 
@@ -113,7 +122,6 @@ def test_recorded_bodies_reach_every_client(recording, target):
         assert isinstance(told, ir.ApiError)
         assert not wire.ok
         assert answer.message in told.message
-        assert answer.message, "an error says something"
     else:
         assert isinstance(told, ir.Response)
         assert calls(told) == calls(answer)
@@ -121,23 +129,61 @@ def test_recorded_bodies_reach_every_client(recording, target):
 
 def calls(response: ir.Response) -> list[tuple[str, Any]]:
     return [
-        (part.name, json.loads(part.arguments))
+        (part.name, arguments(part))
         for part in response.choices[0].parts
         if isinstance(part, ir.ToolCall)
     ]
 
 
+# --- the same oddities, made anew -----------------------------------------------------------------
+
 ODDITIES = {
-    "openai-chat/vendor-no-ids": b'"function":{"name"',
-    "openai-chat/vendor-repeated-ids": b"call_",
-    "openai-chat/vendor-azure": b"prompt_filter_results",
-    "openai-responses/bare-indices": b"response.",
-    "anthropic/no_index": b"content_block",
-    "anthropic/error_openai": b'"error"',
+    "openai-chat/vendor-no-ids": (b"tool_calls", b'"id":"call'),
+    "openai-chat/vendor-repeated-ids": (b'"function_call"', None),
+    "openai-chat/vendor-vllm-named": (b'"finish_reason": "stop"', b'"finish_reason": "tool_calls"'),
+    "openai-responses/bare-indices": (b"response.output_item.added", b"sequence_number"),
+    "anthropic/vendor-llamacpp": (b"chatcmpl-", b'"input":'),
 }
+"""A recording, what it has, and what it lacks."""
 
 
+@pytest.mark.parametrize("target", NAMES)
 @pytest.mark.parametrize("stem", ODDITIES)
-def test_the_oddities_are_among_the_fixtures(stem):
-    (data,) = [file.read_bytes() for _, file in STREAMS if stem_of(file) == stem]
-    assert ODDITIES[stem] in data
+def test_the_oddities_of_servers(stem, target):
+    ((name, data),) = [(n, file.read_bytes()) for n, file in STREAMS if stem_of(file) == stem]
+    has, lacks = ODDITIES[stem]
+    assert has in data
+    assert lacks is None or lacks not in data
+    if name == target:
+        return
+    written, _ = translate(name, target, [data], request=ASKED)
+    told = fold(decode(target, [written]))
+    assert isinstance(told, ir.Response)
+    assert all(value for _, value in calls(told))
+    assert told.choices[0].stop is not None
+    assert told.choices[0].stop.kind == "tool_calls"
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("page", [b"Internal Server Error", b"<html>502</html>", b"", b'["odd"]'])
+def test_an_error_that_is_no_json_is_told_in_words(source, target, page):
+    """X-16: proxies and crashed servers answer with pages; a client still gets its own error."""
+    wire, _ = translate_response(page, source=source, target=target, status=502)
+    error = decode_response(wire.body, source=target, status=wire.status)
+    assert isinstance(error, ir.ApiError)
+    assert page.decode() in error.message
+    assert error.message
+    assert not wire.ok
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_success_that_is_no_json_is_refused(source, target):
+    with pytest.raises(DecodeError):
+        translate_response(b"<html>hello</html>", source=source, target=target)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_an_empty_stream_is_an_error(source, target):
+    """case-09: some servers answer 200 and then nothing."""
+    written, _ = translate(source, target, [b""], request=ASKED)
+    assert isinstance(fold(decode(target, [written])), ir.ApiError)

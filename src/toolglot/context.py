@@ -43,7 +43,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """Count every boolean parameter as optional, which some are not."""
 
     schema_dialect: str | None = None
-    """The dialect of JSON Schema that the provider takes, if it is not its protocol's: `openapi`."""
+    """The dialect of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
 
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""

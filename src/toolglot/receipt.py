@@ -65,9 +65,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "`strict: false` made explicit, because the target's default differs"
     ),
     "schema-default": Code("info", "an empty parameter schema written out"),
-    "schema-narrowed": Code("info", "a schema in the words that the target has, with the same meaning"),
+    "schema-narrowed": Code("info", "a schema in the words of the target, with the same meaning"),
     "schema-loosened": Code("lossy", "limits in a schema that the target has no words for"),
-    "schema-refused": Code("lossy", "a schema that the target may refuse and that has no other form"),
+    "schema-refused": Code("lossy", "a schema that the target may refuse; it has no other form"),
     "format-dropped": Code("info", "a format in a schema that the target does not know"),
     "strict-dropped": Code("lossy", "a strict schema that the target cannot be strict about"),
     "required-filtered": Code(

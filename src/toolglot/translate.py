@@ -8,7 +8,7 @@ is sound; only another provider's sealed reasoning state is taken out.
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -17,7 +17,8 @@ from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.validate import asks, check_calls
 from toolglot.context import Context, Options
-from toolglot.ir import ApiError, Request, Response
+from toolglot.errors import DecodeError
+from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
@@ -25,6 +26,9 @@ from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
 Body = bytes | str | dict[str, Any]
+
+_FIRST_ERROR: Final = 400
+"""The least status that says that something failed."""
 
 
 def decode_request(
@@ -48,7 +52,8 @@ def decode_response(
     """The interlingua of a response or an error in the protocol `source`."""
     codec = get_protocol(source)
     ctx = context or _context(Options(), source, source, body)
-    return codec.decode_response(WireResponse(body=read_body(body, ctx), status=status), ctx)
+    wire = WireResponse(body=_read_answer(body, status, ctx), status=status)
+    return codec.decode_response(wire, ctx)
 
 
 def encode_response(
@@ -104,7 +109,9 @@ def translate_response(
     """
     ctx = context or answer_context(source, target, body, request, Options(**options))
     decoder, encoder = get_protocol(source), get_protocol(target)
-    wire = WireResponse(body=read_body(body, ctx), status=status, headers=_lower(headers))
+    wire = WireResponse(
+        body=_read_answer(body, status, ctx), status=status, headers=_lower(headers)
+    )
     response = decoder.decode_response(wire, ctx)
     if source == target:
         checked = response
@@ -116,6 +123,17 @@ def translate_response(
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
     return encoder.encode_response(response, ctx), ctx.receipt()
+
+
+def _read_answer(body: Body, status: int, ctx: Context) -> Json:
+    """The JSON of an answer; an error that is no JSON, such as a proxy's page, is one in words."""
+    try:
+        return read_body(body, ctx)
+    except DecodeError:
+        if status < _FIRST_ERROR:
+            raise
+        words = _bytes(body).decode("utf-8", "replace").strip()
+        return {"error": {"message": words or f"status {status}"}}
 
 
 def answer_context(

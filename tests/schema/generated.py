@@ -1,4 +1,4 @@
-"""Generated schemas, values that conform to them, and what targets forbid, written independently."""
+"""Generated schemas, values that conform to them, and an own account of what targets forbid."""
 
 from typing import Any
 
@@ -113,10 +113,14 @@ def _objects(draw: st.DrawFn, below: st.SearchStrategy[Any], *, closed: bool) ->
 
 
 @st.composite
-def conforming(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
-    """Arguments that conform to the schema, or None if none were found."""
+def conforming(draw: st.DrawFn, schema: dict[str, Any], *, nulls: bool = False) -> Any:
+    """Arguments that conform to the schema, or None if none were found.
+
+    With `nulls`, members that may be null are always there: a target that demands all members
+    cannot say that such a one is not.
+    """
     for _ in range(3):
-        value = _value(draw, schema, schema, 0)
+        value = _Values(draw, schema, nulls=nulls).of(schema)
         if isinstance(value, dict) and _conforms(schema, value):
             return value
     return None
@@ -133,33 +137,43 @@ def is_valid(schema: dict[str, Any], value: Any) -> bool:
     return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
 
 
-def _value(draw: st.DrawFn, schema: Any, root: dict[str, Any], depth: int) -> Any:
-    if not isinstance(schema, dict) or not schema or depth > 6:
-        return draw(scalars)
-    if "$ref" in schema:
-        held = root.get("$defs", {}).get(schema["$ref"].removeprefix("#/$defs/"))
-        return _value(draw, root if schema["$ref"] == "#" else held, root, depth + 1)
-    if "const" in schema:
-        return schema["const"]
-    if "enum" in schema:
-        return draw(st.sampled_from(schema["enum"]))
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in schema:
-            return _value(draw, draw(st.sampled_from(schema[key])), root, depth + 1)
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        kind = draw(st.sampled_from(kind))
-    if kind == "object":
-        wanted = schema.get("required", [])
-        return {
-            name: _value(draw, held, root, depth + 1)
-            for name, held in schema.get("properties", {}).items()
-            if name in wanted or draw(st.booleans())
-        }
-    if kind == "array":
-        held = schema.get("prefixItems") or [schema.get("items")] * draw(st.integers(0, 2))
-        return [_value(draw, each, root, depth + 1) for each in held]
-    return draw(_SIMPLE[kind])
+class _Values:
+    def __init__(self, draw: st.DrawFn, root: dict[str, Any], *, nulls: bool) -> None:
+        self.draw = draw
+        self.root = root
+        self.nulls = nulls
+
+    def of(self, schema: Any, depth: int = 0) -> Any:
+        if not isinstance(schema, dict) or not schema or depth > 6:
+            return self.draw(scalars)
+        if "$ref" in schema:
+            held = self.root.get("$defs", {}).get(schema["$ref"].removeprefix("#/$defs/"))
+            return self.of(self.root if schema["$ref"] == "#" else held, depth + 1)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return self.draw(st.sampled_from(schema["enum"]))
+        for key in ("anyOf", "oneOf", "allOf"):
+            if key in schema:
+                return self.of(self.draw(st.sampled_from(schema[key])), depth + 1)
+        kind = schema.get("type")
+        kind = self.draw(st.sampled_from(kind)) if isinstance(kind, list) else kind
+        if kind == "object":
+            return {
+                name: self.of(held, depth + 1)
+                for name, held in schema.get("properties", {}).items()
+                if self._is_there(name, held, schema)
+            }
+        if kind == "array":
+            held = schema.get("prefixItems")
+            held = held or [schema.get("items")] * self.draw(st.integers(0, 2))
+            return [self.of(each, depth + 1) for each in held]
+        return self.draw(_SIMPLE[kind])
+
+    def _is_there(self, name: str, held: Any, schema: dict[str, Any]) -> bool:
+        if name in schema.get("required", ()) or (self.nulls and is_valid(held, None)):
+            return True
+        return bool(self.draw(st.booleans()))
 
 
 _SIMPLE = {
@@ -172,24 +186,18 @@ _SIMPLE = {
 
 # --- what targets forbid -------------------------------------------------------------------------
 
-SUBSET_WORDS = set(
-    "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems"
-    " minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering".split()
-)
-OPENAPI_WORDS = set(
-    "type format title description nullable default items minItems maxItems enum properties"
-    " propertyOrdering required minProperties maxProperties minimum maximum minLength maxLength"
-    " pattern example anyOf".split()
-)
-CLOSED_WORDS = set(
-    "$defs $ref type format title description enum const anyOf items minItems maxItems minimum"
-    " maximum exclusiveMinimum exclusiveMaximum multipleOf pattern properties required"
-    " additionalProperties".split()
-)
-SEALED_WORDS = (CLOSED_WORDS | {"default"}) - set(
-    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf maxItems".split()
-)
-CLOSED_FORMATS = set("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+_COMMON = {"type", "format", "title", "description", "enum", "anyOf", "items", "minItems"}
+_COMMON |= {"properties", "required"}
+SUBSET_WORDS = _COMMON | {"$id", "$defs", "$ref", "$anchor", "prefixItems", "maxItems", "minimum"}
+SUBSET_WORDS |= {"maximum", "oneOf", "additionalProperties", "propertyOrdering"}
+OPENAPI_WORDS = _COMMON | {"nullable", "default", "maxItems", "propertyOrdering", "minProperties"}
+OPENAPI_WORDS |= {"maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"}
+OPENAPI_WORDS |= {"example"}
+SEALED_WORDS = _COMMON | {"$defs", "$ref", "const", "pattern", "additionalProperties", "default"}
+CLOSED_WORDS = (SEALED_WORDS - {"default"}) | {"maxItems", "minimum", "maximum", "multipleOf"}
+CLOSED_WORDS |= {"exclusiveMinimum", "exclusiveMaximum"}
+CLOSED_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6"}
+CLOSED_FORMATS |= {"uuid"}
 WORDS = {
     "subset": SUBSET_WORDS,
     "openapi": OPENAPI_WORDS,

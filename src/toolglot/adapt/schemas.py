@@ -1,9 +1,9 @@
 """Schemas as the target takes them; arguments come back as the client declared them.
 
-The target's surface says what its schemas may be: any JSON Schema or a dialect of it, another one where
-`strict` is asked for, which formats it knows. A tool's schema that is rewritten may differ in its
-arguments (`"2"` for 2, null for what is not there); that is undone in the answer and done in the history.
-Tools whose arguments do not differ are left to stream as they come.
+The target's surface says what its schemas may be: any JSON Schema or a dialect of it, another
+one where `strict` is asked for, which formats it knows. A tool's schema that is rewritten may
+differ in its arguments (`"2"` for 2, null for what is not there); that is undone in the answer
+and done in the history. Tools whose arguments do not differ are left to stream as they come.
 """
 
 from typing import Any
@@ -68,7 +68,7 @@ class _Schemas:
         self.texts: dict[str, Texts] = {}
         """By tool, how arguments in the history are told."""
 
-    # --- tools -------------------------------------------------------------------------------------
+    # --- tools -----------------------------------------------------------------------------------
 
     def tool(self, tool: FunctionTool, index: int) -> FunctionTool:
         schema = self._read(tool.parameters or {}, index)
@@ -148,7 +148,7 @@ class _Schemas:
             code = "schema-loosened" if narrowed.lossy else "schema-narrowed"
             self._ctx.note(code, path, f"not said: {', '.join(narrowed.dropped)}")
 
-    # --- output ------------------------------------------------------------------------------------
+    # --- output ----------------------------------------------------------------------------------
 
     def output(self, output: OutputFormat, schema: Json) -> OutputFormat:
         """Structured output. It reaches the client as it comes, so nothing may differ in it."""

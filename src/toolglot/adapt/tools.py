@@ -16,8 +16,11 @@ from toolglot.ir import (
     Tool,
     ToolChoice,
 )
+from toolglot.schema.memo import by_text
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
+
+_filter_required = by_text(filter_required)
 
 EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
 
@@ -79,7 +82,7 @@ def _adapt_function(
         changes["parameters"] = EMPTY_SCHEMA
         ctx.note("schema-default", path)
     elif _wants_filter(tool, source, target, ctx):
-        filtered, removed = filter_required(
+        filtered, removed = _filter_required(
             schema,
             markers=MARKERS if options.optional_markers is None else options.optional_markers,
             booleans=options.optional_booleans,

@@ -190,6 +190,10 @@ SEALED: Final = Rules(
 
 DIALECTS: Final = {rules.name: rules for rules in (OPENAPI, SUBSET, CLOSED, SEALED)}
 
+_PLAIN: Final = frozenset({"type", "description", "title"})
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
+"""Most parameters are of such a type and say nothing else, which every dialect takes."""
+
 _DEFINED: Final = "#/$defs/"
 
 TYPES: Final = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
@@ -226,11 +230,11 @@ def types_of(schema: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in lower if word in TYPES))
 
 
-# --- whether a schema keeps to the rules -------------------------------------------------------------
+# --- whether a schema keeps to the rules ---------------------------------------------------------
 
 
 def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
-    """Whether a schema can be sent as it is: for a tool, where it must be an object, or for output."""
+    """Whether a schema can be sent as it is, for a tool, which wants an object, or for output."""
     rooted = tool or rules.object_root
     if rooted and schema.get("type") != "object":
         return False
@@ -283,7 +287,11 @@ class _Checker:
     def takes(self, node: Any, below: list[Any], *, root: bool) -> bool:
         """Whether one schema keeps to the rules; adds those in it to `below`."""
         rules = self._rules
-        if type(node) is not dict or not rules.keywords.issuperset(node):
+        if type(node) is not dict:
+            return False
+        if _PLAIN.issuperset(node) and type(name := node.get("type")) is str and name in _SCALARS:
+            return True
+        if not rules.keywords.issuperset(node):
             return False
         if "$ref" in node:
             return self._takes_ref(node)
@@ -323,8 +331,10 @@ class _Checker:
     def _takes_enum(self, values: Any, name: Any) -> bool:
         if type(values) is not list or not values:
             return False
-        types = frozenset({name} if type(name) is str else name)
         kinds = self._rules.enums
+        if name == "string" and set(map(type, values)) == {str}:
+            return True
+        types = frozenset({name} if type(name) is str else name)
         return all(kind(value) in kinds and is_of(value, types) for value in values)
 
     def _takes_words(self, node: Json) -> bool:

@@ -1,7 +1,7 @@
 """Formats that a target does not know.
 
-`format` is an annotation: it says what a text looks like and is no rule. Some servers refuse a schema
-with a format that they do not know, so it is better left out there.
+`format` is an annotation: it says what a text looks like and is no rule. Some servers refuse a
+schema with a format that they do not know, so it is better left out there.
 """
 
 from toolglot.ir import Json
@@ -10,11 +10,8 @@ from toolglot.schema.walk import edit, schemas
 
 def drop_formats(schema: Json, known: frozenset[str]) -> tuple[Json, tuple[str, ...]]:
     """The schema with the known formats only, and the names of those that went."""
-    dropped = {
-        str(node["format"])
-        for node in schemas(schema)
-        if "format" in node and not _is_known(node["format"], known)
-    }
+    found = [node["format"] for node in schemas(schema) if "format" in node]
+    dropped = {str(word) for word in found if not _is_known(word, known)}
     if not dropped:
         return schema, ()
 

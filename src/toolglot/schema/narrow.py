@@ -1,13 +1,15 @@
 """A schema in the words that a target understands, and how arguments find their way back.
 
-A schema that keeps to the rules is returned as it is. Any other is written anew, from what it says of
-each place: references are followed (and given up where they lead back into themselves), `allOf` is
-merged, `oneOf` becomes `anyOf`, `const` a list of one value. Where a target cannot list values of a type,
-they are listed as texts, if a text can stand in that place for nothing else; the `Plan` turns them back.
-What cannot be said is left out, so that the new schema allows more than the old one, never less, unless
-the rules demand closed objects: then there may be no answer at all, which is `None`.
+A schema that keeps to the rules is returned as it is. Any other is written anew, from what it
+says of each place: references are followed (and given up where they lead back into themselves),
+`allOf` is merged, `oneOf` becomes `anyOf`, `const` a list of one value. Where a target cannot
+list values of a type, they are listed as texts, if a text can stand in that place for nothing
+else; the `Plan` turns them back. What cannot be said is left out, so that the new schema allows
+more than the old one, never less, unless the rules demand closed objects: then there may be no
+answer at all, which is `None`.
 
-The work is a loop over jobs, one for each place: down to find out what each place may hold, up to write it.
+The work is a loop over jobs, one for each place: down to find out what each place may hold, up
+to write it.
 """
 
 from typing import Any, Final
@@ -125,8 +127,8 @@ class _ImpossibleError(Exception):
 def narrow(schema: Json, rules: Rules, *, tool: bool = True) -> Narrowed | None:
     """The schema as the rules want it; None if there is no such schema.
 
-    The arguments of a tool may differ, as long as the plan can turn them back, and are an object. Output
-    is the same under both schemas, because it goes to the client as it comes.
+    The arguments of a tool may differ, as long as the plan can turn them back, and are an object.
+    Output is the same under both schemas, because it goes to the client as it comes.
     """
     if fits(schema, rules, tool=tool):
         return Narrowed(schema=schema)
@@ -230,7 +232,7 @@ class _Narrowing:
             self._dropped.update(root.rewritten)
         return root.schema, root.wrapped
 
-    # --- down: what a place may hold ---------------------------------------------------------------
+    # --- down: what a place may hold -------------------------------------------------------------
 
     def _flatten(self, raw: Any, refs: tuple[str, ...]) -> Flat:
         follow = UNROLLED if len(self._jobs) < self._limit else 0
@@ -285,7 +287,7 @@ class _Narrowing:
             values = [flat["const"]]
         if is_filled(values):
             job.enum = conforming(values, types)
-            job.null = None in job.enum
+            job.null = None in job.enum or flat.get("nullable") is True
             job.enum = [value for value in job.enum if value is not None]
             types = tuple(dict.fromkeys(map(kind, job.enum)))
             if not job.enum:
@@ -343,7 +345,7 @@ class _Narrowing:
         job.below.append((slot, place, below))
         self._jobs.append(below)
 
-    # --- up: what is written -----------------------------------------------------------------------
+    # --- up: what is written ---------------------------------------------------------------------
 
     def _write(self, job: _Job) -> None:
         if job.never:
@@ -421,7 +423,7 @@ class _Narrowing:
         else:
             job.schema = self._annotations(job)
 
-    # --- listed values -----------------------------------------------------------------------------
+    # --- listed values ---------------------------------------------------------------------------
 
     def _write_enum(self, job: _Job, values: list[Any]) -> None:
         rules = self._rules
@@ -447,8 +449,8 @@ class _Narrowing:
             self._dropped.add("enum")
             listed = [value for value in values if kind(value) in rules.enums]
             branches: list[Json] = [{**type_of(listed), "enum": listed}] if listed else []
-            for name in dict.fromkeys(kind(value) for value in values if value not in listed):
-                branches.append(self._free(name))
+            free = dict.fromkeys(kind(value) for value in values if value not in listed)
+            branches += map(self._free, free)
             job.schema = self._union(branches, job)
 
     def _free(self, name: str) -> Json:
@@ -471,7 +473,7 @@ class _Narrowing:
         self._dropped.add("format")
         return False
 
-    # --- places of one type ------------------------------------------------------------------------
+    # --- places of one type ----------------------------------------------------------------------
 
     def _typed(self, job: _Job, types: tuple[str, ...]) -> Json:
         schema: Json = {}
@@ -593,7 +595,7 @@ class _Narrowing:
         for name in plan.null:
             members[name].null = True
 
-    # --- null --------------------------------------------------------------------------------------
+    # --- null ------------------------------------------------------------------------------------
 
     def _told(self, job: _Job) -> Json:
         """What is written for a place, with null if it may hold that."""

@@ -19,10 +19,8 @@ _NULL: Final = {"type": "null"}
 
 
 def to_openapi(schema: Json) -> Narrowed:
-    """A schema of a tool in the words of OpenAPI, by the list of those that are known to be taken."""
-    narrowed = narrow(schema, OPENAPI)
-    assert narrowed is not None, "only closed objects can be impossible"
-    return narrowed
+    """A schema of a tool in the words of OpenAPI that are known to be taken."""
+    return narrow(schema, OPENAPI) or Narrowed(schema=schema)
 
 
 def from_openapi(schema: Json) -> Json:

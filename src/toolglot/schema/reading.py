@@ -1,7 +1,7 @@
 """What the words of a schema say, as far as they can be understood."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from toolglot.ir import Json
 from toolglot.schema.dialects import is_of, kind, types_of
@@ -25,15 +25,18 @@ _TYPED_BY: Final = (
 )
 
 
-def is_filled(value: Any) -> bool:
+def is_filled(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a value is a list with something in it."""
     return type(value) is list and bool(value)
 
 
 def table(value: Any) -> Json:
+    """A value if it is an object, else an empty one."""
     return value if type(value) is dict else {}
 
 
 def texts(value: Any) -> list[str]:
+    """The texts in a value that should be a list of them, each once."""
     if type(value) is not list:
         return []
     return list(dict.fromkeys(each for each in value if type(each) is str))
@@ -50,6 +53,7 @@ def is_open(schema: Json) -> bool:
 
 
 def is_null(schema: Any) -> bool:
+    """Whether a schema allows null and nothing else."""
     if type(schema) is not dict:
         return False
     return (
@@ -60,6 +64,7 @@ def is_null(schema: Any) -> bool:
 
 
 def is_limit(key: str, value: Any) -> bool:
+    """Whether a value can be the one of a limit."""
     if key == "pattern":
         return type(value) is str
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -142,6 +147,7 @@ def labels_of(values: list[Any]) -> dict[str, Any]:
 
 
 def type_of(values: list[Any]) -> Json:
+    """The type or types of listed values, as a schema says them."""
     kinds = list(dict.fromkeys(map(kind, values)))
     if set(kinds) == {"integer", "number"}:
         kinds = ["number"]

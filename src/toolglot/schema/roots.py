@@ -1,7 +1,8 @@
-"""The top of a tool's schema: an object, without a union around it, because every provider wants that.
+"""The top of a tool's schema: an object, without a union around it, because every provider wants
+that.
 
-A union at the top becomes one object with the members of all its branches, of which those are required
-that all branches require. Arguments that are no object at all are wrapped in one.
+A union at the top becomes one object with the members of all its branches, of which those are
+required that all branches require. Arguments that are no object at all are wrapped in one.
 """
 
 from typing import Any, Final

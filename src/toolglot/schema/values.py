@@ -1,8 +1,9 @@
 """Arguments between two schemas: as the client declared them, and as the provider was told.
 
-A `Plan` stands beside a narrowed schema and says only what differs: which texts stand for other values,
-which members were made nullable because they could not be left out, and where the whole was wrapped.
-It is as deep as the schema, at most, so that walking it is bounded whatever the arguments are.
+A `Plan` stands beside a narrowed schema and says only what differs: which texts stand for other
+values, which members were made nullable because they could not be left out, and where the whole
+was wrapped. It is as deep as the schema, at most, so that walking it is bounded whatever the
+arguments are.
 """
 
 from typing import Any, Final
@@ -64,7 +65,7 @@ def merged(plans: list[Plan]) -> Plan:
     if len(plans) == 1:
         return plans[0]
     plan = Plan()
-    plan.fill = False
+    plan.fill = sum(bool(each.order) for each in plans) == 1 and all(each.fill for each in plans)
     plan.keeps = frozenset().union(*(each.keeps for each in plans))
     plan.null = frozenset().union(*(each.null for each in plans)) - plan.keeps
     plan.order = tuple(dict.fromkeys(name for each in plans for name in each.order))
@@ -101,15 +102,15 @@ def send(plan: Plan, value: Any) -> Any:
     if type(value) is list and plan.items:
         return _each(value, plan.items, send)
     if type(value) is dict:
-        missing = [name for name in plan.order if name in plan.null and name not in value]
-        value = _members(value, plan, send, frozenset())
-        return _filled(value, plan.order) if missing and plan.fill else value
+        told = _members(value, plan, send, frozenset())
+        return _filled(told, plan) if plan.fill and not plan.null <= told.keys() else told
     return value
 
 
-def _filled(value: dict[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
-    told = {name: value.get(name) for name in order}
-    return told | {name: item for name, item in value.items() if name not in told}
+def _filled(value: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """Members in the order of the schema, with null for those that are not there."""
+    told = {name: value.get(name) for name in plan.order if name in value or name in plan.null}
+    return told | value
 
 
 def _each(value: list[Any], plan: Plan, convert: Any) -> list[Any]:
@@ -141,7 +142,7 @@ def _label(labels: dict[str, Any], value: Any) -> Any:
     return value
 
 
-# --- as texts ----------------------------------------------------------------------------------------
+# --- as texts ------------------------------------------------------------------------------------
 
 
 class Texts:

@@ -1,7 +1,7 @@
 """Where schemas stand inside a schema, and how to change each of them.
 
-All walks are loops, since schemas can be deep. Nothing is ever changed in place: what has to change is
-copied, with what holds it, and what has not is returned as it is.
+All walks are loops, since schemas can be deep. Nothing is ever changed in place: what has to
+change is copied, with what holds it, and what has not is returned as it is.
 """
 
 from collections.abc import Callable
@@ -44,8 +44,9 @@ def schemas(schema: Json) -> list[Json]:
 def children(node: Json) -> list[Json]:
     """The schemas that stand directly in a schema."""
     found: list[Json] = []
-    for key in INNER.intersection(node):
-        held = node[key]
+    for key, held in node.items():
+        if key not in INNER:
+            continue
         if type(held) is dict:
             if key in TABLES:
                 found += [each for each in held.values() if type(each) is dict]

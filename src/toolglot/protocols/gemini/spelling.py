@@ -54,7 +54,7 @@ def form_of(value: Any) -> Json:
 
 
 def takes_openapi(ctx: Context) -> bool:
-    """Whether schemas from elsewhere are written as OpenAPI has them, for servers that know no other."""
+    """Whether schemas from elsewhere are written as OpenAPI has them, for older servers."""
     return ctx.options.schema_dialect == "openapi" and ctx.foreign(NAME)
 
 

@@ -1,0 +1,247 @@
+"""Calls that are JSON objects: between tags, after a token, in a fence, or bare."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from toolglot.dialects import literals
+from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, Text, encoded
+
+_NAMES: Final = ("name", "function", "tool_name", "tool", "action", "function_name")
+_ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "action_input", "params")
+_IDS: Final = ("id", "tool_call_id", "call_id")
+_INNER: Final = ("function", "tool_call", "function_call")
+_LISTS: Final = ("tool_calls", "content", "calls")
+_CODE_END: Final = Stops("</code>")
+
+
+class Found(NamedTuple):
+    """A call as the JSON says it."""
+
+    name: str
+    arguments: str
+    id: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonForm(Form):
+    """One JSON value after an opener, or several, with or without a closer."""
+
+    before: tuple[str, ...] = ()
+    """Marks that may come between the opener and the value."""
+    closers: tuple[str, ...] = ()
+    between: str = ""
+    """Characters that may separate values; empty if one value is all."""
+    keyed: bool = False
+    """Whether the one key of each object is the name."""
+    starts: str = "{["
+    keeps_opener: bool = False
+    """Whether the opener is part of the value."""
+    needs_arguments: bool = False
+    must_close: bool = False
+    end_only: bool = False
+    """Whether nothing may follow."""
+    plain: bool = False
+    """Whether only an object with a name counts, and no envelope around calls."""
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: C901
+        """Read values until none follows."""
+        if self.keeps_opener:
+            reader.pos -= len(opener)
+        while True:
+            yield from reader.spaces()
+            if not self.before or not (yield from reader.literal(*self.before)):
+                break
+        calls: list[Found] = []
+        while True:
+            if (yield from reader.peek()) not in tuple(self.starts):
+                if calls:
+                    break
+                raise Refused
+            found = yield from self._value(reader)
+            calls.extend(found)
+            end = reader.pos
+            yield from reader.spaces()
+            if not self.between:
+                break
+            while (yield from reader.peek()) in tuple(self.between):
+                reader.pos += 1
+                yield from reader.spaces()
+            if (yield from reader.peek()) not in tuple(self.starts):
+                break
+            if calls and not self.must_close and not self.end_only:
+                after, reader.pos = reader.pos, end
+                _offer(reader, calls)
+                calls = []
+                reader.pos = after
+        yield from self._close(reader, calls, end)
+
+    def _close(self, reader: Reader, calls: list[Found], end: int) -> Steps[None]:
+        if self.closers:
+            closed = yield from reader.literal(*self.closers)
+            if not closed:
+                if self.must_close and reader.pos < len(reader.buf):
+                    raise Refused
+                reader.pos = end
+        else:
+            reader.pos = end
+        if self.end_only:
+            here = reader.pos
+            yield from reader.spaces()
+            if (yield from reader.peek()):
+                raise Refused
+            reader.pos = here
+        if not calls and not reader.offers and not reader.refusals:
+            raise Refused
+        _offer(reader, calls)
+
+    def _value(self, reader: Reader) -> Steps[list[Found]]:
+        text, complete = yield from reader.value()
+        if not complete:
+            text = yield from self._completed(reader, text)
+        found = list(self._calls(text))
+        if len(found) == 1 and self.closers:
+            code = yield from _code(reader)
+            if code is not None:
+                arguments = literals.lenient(found[0].arguments)
+                found = [found[0]._replace(arguments=encoded({**arguments, "code": code}))]
+        return found
+
+    def _completed(self, reader: Reader, text: str) -> Steps[str]:
+        """A value whose last brackets are missing, if nothing else is."""
+        if reader.pos < len(reader.buf):
+            here = reader.pos
+            if (yield from reader.literal(*(self.closers or ("\x00",)))):
+                reader.pos = here
+            elif reader.buf[here] in "}]":
+                reader.pos += 1
+            else:
+                raise Refused
+        elif not text.rstrip().endswith(("}", "]", '"')):
+            raise Refused
+        return text
+
+    def _calls(self, text: str) -> Iterator[Found]:
+        try:
+            value = literals.lenient(text)
+        except (ValueError, ArithmeticError):
+            if not text.startswith("["):
+                raise Refused from None
+            yield from self._survivors(text)
+            return
+        yield from self._from_value(value, text)
+
+    def _survivors(self, text: str) -> Iterator[Found]:
+        """The elements of a broken array that are not broken themselves."""
+        count = 0
+        for piece in literals.pieces(text):
+            try:
+                for call in self._calls(piece):
+                    count += 1
+                    yield call
+            except Refused:
+                continue
+        if not count:
+            raise Refused
+
+    def _from_value(self, value: Any, text: str) -> Iterator[Found]:
+        if isinstance(value, list):
+            texts = literals.pieces(text) if literals.is_json(text) else []
+            if len(texts) != len(value):
+                texts = [""] * len(value)
+            for item, raw in zip(value, texts, strict=True):
+                yield from self._from_value(item, raw)
+            return
+        if not isinstance(value, dict):
+            raise Refused
+        if self.keyed:
+            yield from _keyed(value, text)
+            return
+        if not self.plain:
+            for word in _LISTS:
+                if isinstance(value.get(word), list) and "name" not in value:
+                    yield from self._members(value[word])
+                    return
+            for word in _INNER:
+                if isinstance(value.get(word), dict) and "name" not in value:
+                    inner = {**value[word]}
+                    if isinstance(value.get("id"), str):
+                        inner.setdefault("id", value["id"])
+                    yield from self._from_value(inner, "")
+                    return
+        yield self._one(value, text)
+
+    def _members(self, items: list[Any]) -> Iterator[Found]:
+        for item in items:
+            if isinstance(item, dict) and item.get("type", "function") in ("function", "tool_use"):
+                yield from self._from_value(item, "")
+
+    def _one(self, value: dict[str, Any], text: str) -> Found:
+        name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+        if not name:
+            raise Refused
+        key = next((key for key in _ARGUMENTS if key in value), None)
+        if key is None and self.needs_arguments:
+            raise Refused
+        call_id = next((value[each] for each in _IDS if isinstance(value.get(each), str)), "")
+        return Found(name, _arguments(value.get(key or ""), key, text), call_id, text)
+
+
+def _keyed(value: dict[str, Any], text: str) -> Iterator[Found]:
+    for name, arguments in value.items():
+        yield Found(name, _arguments(arguments, name, text))
+
+
+def _arguments(value: Any, key: str | None, text: str) -> str:
+    """The JSON text of arguments, as the model wrote it where that is JSON."""
+    if value is None or value == "":
+        return "{}"
+    if isinstance(value, str):
+        try:
+            inner = literals.lenient(value)
+        except (ValueError, ArithmeticError):
+            raise Refused from None
+        if isinstance(inner, dict):
+            return value if literals.is_json(value) else encoded(inner)
+        raise Refused
+    if not isinstance(value, dict):
+        raise Refused
+    return _verbatim(key, text) or encoded(value)
+
+
+def _verbatim(key: str | None, text: str) -> str:
+    if key is None or not literals.is_json(text):
+        return ""
+    for piece in literals.pieces(text):
+        head, colon, raw = piece.partition(":")
+        if colon and head.strip() == f'"{key}"' and raw.strip().startswith("{"):
+            return raw.strip()
+    return ""
+
+
+def _offer(reader: Reader, calls: list[Found]) -> None:
+    """Offer the calls of one value; those that nobody declared stay text beside the others."""
+    if all(reader.tools.resolve(call.name) is None for call in calls):
+        reader.refusals += len(calls)
+        reader.give_back()
+        return
+    for call in calls:
+        if reader.tools.resolve(call.name) is None:
+            reader.refusals += 1
+            reader.out.append(Text(call.raw or encoded(call._asdict())))
+        else:
+            reader.offer(call.name, call.arguments, call.id)
+
+
+def _code(reader: Reader) -> Steps[str | None]:
+    """Code that stands beside the object instead of in it."""
+    here = reader.pos
+    yield from reader.spaces()
+    if not (yield from reader.literal("<code>")):
+        reader.pos = here
+        return None
+    text, stop = yield from reader.until(_CODE_END)
+    if not stop:
+        raise Refused
+    return text.strip("\n")

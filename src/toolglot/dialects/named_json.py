@@ -1,0 +1,123 @@
+"""Calls as a name, a separator and a JSON object: sections of special tokens, and lines."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from toolglot.dialects import literals
+from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+
+_MAX_NAME: Final = 256
+_NUMBERED: Final = re.compile(r"(?:functions?\.)?(.*?)(?::(\d+))?", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedForm(Form):
+    """`BEGIN name SEPARATOR {…} END`, alone or many in a section."""
+
+    begin: tuple[str, ...] = ()
+    """How a call begins inside a section; without it the opener begins the call."""
+    separators: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    """What comes between the name and an id."""
+    end: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
+    numbered: bool = False
+    """Whether the name is an id such as `functions.name:0`."""
+    headed: bool = False
+    """Whether the name may come after the separator, on a line before a fence."""
+    empty: bool = False
+    """Whether a name alone is a call."""
+    object_ends_name: bool = False
+    must_end: bool = False
+    many: bool = False
+    """Whether several objects may follow one name."""
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:
+        """Read calls until none follows."""
+        if self.begin and opener not in self.begin:
+            yield from reader.spaces()
+            yield from reader.expect(*self.begin)
+        while True:
+            yield from self._call(reader)
+            end = reader.pos
+            yield from reader.spaces()
+            if self.close and (yield from reader.literal(*self.close)):
+                return
+            if not self.begin or not (yield from reader.literal(*self.begin)):
+                reader.pos = end
+                return
+
+    def _call(self, reader: Reader) -> Steps[None]:
+        marks = [*self.separators, *self.ids, *self.end, *("{" if self.object_ends_name else "")]
+        name, stop = yield from reader.until(Stops(*marks), _MAX_NAME)
+        name, call_id = name.strip(), ""
+        if stop in self.ids:
+            call_id, stop = yield from reader.until(Stops(*self.separators), _MAX_NAME)
+        if stop == "{" or (stop in self.end and stop not in self.separators):
+            reader.pos -= len(stop)
+        elif not stop and not self.empty:
+            raise Refused
+        if self.headed:
+            name = yield from self._below(reader, name)
+        if self.numbered:
+            name, call_id = _numbered(name)
+        if not plausible(name):
+            raise Refused
+        yield from reader.spaces()
+        yield from self._arguments(reader, name, call_id)
+
+    def _below(self, reader: Reader, name: str) -> Steps[str]:
+        """The name on the line below its kind, or the one already read if arguments follow it."""
+        yield from reader.spaces()
+        if (yield from reader.peek()) in ("{", "`", ""):
+            return name
+        name, stop = yield from reader.until(Stops("\n", "{", "`"), _MAX_NAME)
+        reader.pos -= len(stop) if stop != "\n" else 0
+        return name.strip()
+
+    def _arguments(self, reader: Reader, name: str, call_id: str) -> Steps[None]:
+        fence = yield from reader.literal("```json", "```")
+        yield from reader.spaces()
+        if (yield from reader.peek()) != "{":
+            if not self.empty or fence:
+                raise Refused
+            arguments = "{}"
+        else:
+            arguments = yield from self._object(reader)
+        end = reader.pos
+        if fence:
+            yield from reader.spaces()
+            yield from reader.literal("```")
+        yield from reader.spaces()
+        closed = bool(self.end) and (yield from reader.literal(*self.end))
+        if not closed:
+            if self.must_end and reader.pos < len(reader.buf):
+                raise Refused
+            reader.pos = end if not fence else reader.pos
+        reader.offer(name, arguments, call_id)
+        while self.many and closed and (yield from reader.literal(*self.separators)):
+            yield from reader.spaces()
+            arguments = yield from self._object(reader)
+            yield from reader.literal(*self.end)
+            reader.offer(name, arguments)
+
+    def _object(self, reader: Reader) -> Steps[str]:
+        text, complete = yield from reader.value(loose=True)
+        if not complete and not text.rstrip().endswith(("}", "]", '"')):
+            raise Refused
+        try:
+            value = literals.lenient(text)
+        except (ValueError, ArithmeticError):
+            raise Refused from None
+        if not isinstance(value, dict):
+            raise Refused
+        return text if literals.is_json(text) else encoded(value)
+
+
+def _numbered(name: str) -> tuple[str, str]:
+    """Name and id of `functions.name:0`."""
+    match = _NUMBERED.fullmatch(name)
+    if match is None or match[2] is None:
+        return name.removeprefix("functions."), ""
+    return match[1].strip(), name

@@ -1,0 +1,350 @@
+"""What every engine reads with: text that may still be coming, calls offered, text given back.
+
+An engine is a generator that reads one block of model text from its opener on. It yields whenever it
+needs more text and goes on where it stopped when more has come, so text that arrives whole and text
+that arrives by the character take the same path, and nothing is read twice. An engine that finds no
+call raises `Refused`; what it had not yet turned into calls is then text again.
+"""
+
+import re
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from toolglot.dialects.literals import JsonScan
+from toolglot.wire import jsontext
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+"""A piece of reading: yields to ask for more text, returns what it read."""
+
+MAX_BLOCK: Final = 1 << 22
+"""The longest block, in characters, that is kept back in the hope of a call."""
+_MAX_NAME: Final = 256
+_BOUNDARY: Final = re.compile(r"[.:/]")
+_NO_NAME: Final = frozenset(" \t\r\n<>{}()[]\"'`,;|=&")
+
+
+class Refused(Exception):  # noqa: N818 - no error: the text is no call
+    """What was read is no call."""
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """Words for the user."""
+
+    text: str
+
+
+class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
+    """Words that the model wrote to itself."""
+
+    text: str
+
+
+class Call(msgspec.Struct, frozen=True, tag="call"):
+    """A tool call: arguments as JSON text, and the text that the model wrote for it."""
+
+    id: str
+    name: str
+    arguments: str
+    raw: str = ""
+
+
+Segment = Text | Reasoning | Call
+
+
+class Tools:
+    """The declared tools by name, or the knowledge that nobody declared any."""
+
+    __slots__ = ("_schemas", "_tails", "known")
+
+    def __init__(self, tools: Iterable[Any] | None) -> None:
+        self.known = tools is not None
+        self._schemas: dict[str, Mapping[str, Any]] = {}
+        self._tails: dict[str, str | None] = {}
+        for tool in tools or ():
+            name, schema = _declared(tool)
+            if name:
+                self._schemas[name] = schema
+        for name in self._schemas:
+            tail = _BOUNDARY.split(name)[-1]
+            self._tails[tail] = None if tail in self._tails else name
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._schemas
+
+    def resolve(self, name: str) -> str | None:
+        """The declared name that is meant; any plausible name if nothing was declared."""
+        if not self.known:
+            return name if plausible(name) else None
+        if name in self._schemas:
+            return name
+        return self._nearest(name)
+
+    def _nearest(self, name: str) -> str | None:
+        """The one declared tool that differs from a name by its namespace only."""
+        tails = {name[match.end() :] for match in _BOUNDARY.finditer(name[:_MAX_NAME])}
+        found = {tail for tail in tails if tail in self._schemas}
+        if not found and _BOUNDARY.search(name) is None:
+            found = {whole for whole in (self._tails.get(name),) if whole is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def names(self) -> list[str]:
+        """All declared names."""
+        return list(self._schemas)
+
+    def schema(self, name: str) -> Mapping[str, Any]:
+        """The schema of a tool's arguments; empty if unknown."""
+        return self._schemas.get(name, {})
+
+    def sole_string(self, name: str) -> str | None:
+        """The one parameter that plain text can only mean."""
+        schema = self.schema(name)
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or not properties:
+            return None
+        required = schema.get("required")
+        wanted = [key for key in required if key in properties] if required else list(properties)
+        if len(wanted) != 1:
+            return None
+        rule = properties[wanted[0]]
+        kind = rule.get("type", "string") if isinstance(rule, Mapping) else "string"
+        return str(wanted[0]) if kind == "string" else None
+
+
+def _declared(tool: Any) -> tuple[str, Mapping[str, Any]]:
+    """Name and schema of a tool in any of the shapes that clients write."""
+    if isinstance(tool, str):
+        return tool, {}
+    if not isinstance(tool, Mapping):
+        schema = getattr(tool, "parameters", None)
+        return str(getattr(tool, "name", "")), schema if isinstance(schema, Mapping) else {}
+    inner = tool.get("function")
+    if isinstance(inner, Mapping):
+        tool = inner
+    schema = tool.get("parameters") or tool.get("input_schema") or tool.get("inputSchema")
+    name = tool.get("name")
+    return name if isinstance(name, str) else "", schema if isinstance(schema, Mapping) else {}
+
+
+def plausible(name: str) -> bool:
+    """Whether a text can be the name of a tool."""
+    return 0 < len(name) <= _MAX_NAME and _NO_NAME.isdisjoint(name)
+
+
+class Reader:
+    """Text from the start of a block on, and what has become of it."""
+
+    __slots__ = ("buf", "final", "limit", "mark", "offers", "out", "pos", "refusals", "tools", "used")
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.buf = ""
+        self.pos = 0
+        self.mark = 0
+        """Up to here all has become a segment."""
+        self.final = False
+        self.out: list[Segment] = []
+        self.offers = 0
+        """Calls made of the block so far."""
+        self.refusals = 0
+        """Calls of the block that nobody declared."""
+        self.used: set[str] = set()
+        self.limit = MAX_BLOCK
+
+    def append(self, text: str) -> None:
+        """More text. In place while nobody else holds the buffer, so that growing is linear."""
+        buf, self.buf = self.buf, ""
+        buf += text
+        self.buf = buf
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def more(self) -> Steps[bool]:
+        """Wait for more text; false if none will come."""
+        if self.final:
+            return False
+        if len(self.buf) - self.mark > self.limit:
+            raise Refused
+        yield
+        return True
+
+    def peek(self, count: int = 1) -> Steps[str]:
+        """The next characters, fewer at the end."""
+        while len(self.buf) - self.pos < count and (yield from self.more()):
+            pass
+        return self.buf[self.pos : self.pos + count]
+
+    def spaces(self) -> Steps[None]:
+        """Skip white space."""
+        while True:
+            buf, pos, end = self.buf, self.pos, len(self.buf)
+            while pos < end and buf[pos].isspace():
+                pos += 1
+            self.pos = pos
+            del buf
+            if pos < end or not (yield from self.more()):
+                return
+
+    def literal(self, *choices: str) -> Steps[str]:
+        """The longest of these that comes next, consumed; empty if none does."""
+        while True:
+            here = self.buf[self.pos : self.pos + max(map(len, choices))]
+            open_ = any(len(each) > len(here) and each.startswith(here) for each in choices)
+            if not open_ or not (yield from self.more()):
+                break
+        found = max((each for each in choices if here.startswith(each)), key=len, default="")
+        self.pos += len(found)
+        return found
+
+    def expect(self, *choices: str) -> Steps[str]:
+        """Like `literal`, or no call."""
+        found = yield from self.literal(*choices)
+        if not found:
+            raise Refused
+        return found
+
+    def until(self, stops: "Stops", limit: int = 0) -> Steps[tuple[str, str]]:
+        """The text up to the first of the stops, and that stop, both consumed.
+
+        Without a stop all of the rest, with an empty stop. More than `limit` is no call.
+        """
+        start = scan = self.pos
+        while True:
+            match = stops.pattern.search(self.buf, scan)
+            if match is not None and not (stops.undecided(self.buf, match) and not self.final):
+                break
+            scan = max(scan, match.start() if match else len(self.buf) - stops.longest + 1)
+            if limit and scan - start > limit:
+                raise Refused
+            match = None
+            if not (yield from self.more()):
+                match = stops.pattern.search(self.buf, scan)
+                break
+        if match is None:
+            self.pos = len(self.buf)
+            return self.buf[start:], ""
+        if limit and match.start() - start > limit:
+            raise Refused
+        self.pos = match.end()
+        return self.buf[start : match.start()], match.group()
+
+    def value(self, *, loose: bool = False) -> Steps[tuple[str, bool]]:
+        """The text of the JSON object or array that comes next, and whether it is complete.
+
+        Incomplete is one that ends before its last brackets do, at the end of all text or where
+        something begins that no JSON holds. Cut inside a string, it is no call.
+        """
+        if (yield from self.peek()) not in ("{", "["):
+            raise Refused
+        start = self.pos
+        scan = JsonScan(start, loose=loose)
+        while not scan.advance(self.buf):
+            if not (yield from self.more()):
+                break
+        if scan.in_string:
+            raise Refused
+        self.pos = scan.pos
+        return self.buf[start : self.pos], scan.complete
+
+    # --- what becomes of it -------------------------------------------------------------------
+
+    def offer(self, name: str, arguments: str, call_id: str = "") -> bool:
+        """Make a call of what was read since the last one, or text if nobody declared it."""
+        raw = self.buf[self.mark : self.pos]
+        resolved = self.tools.resolve(name)
+        if resolved is None:
+            self.refusals += 1
+            self.give_back()
+            return False
+        self.offers += 1
+        self.out.append(Call(self._new_id(call_id), resolved, arguments, raw))
+        self.mark = self.pos
+        return True
+
+    def _new_id(self, given: str) -> str:
+        number = len(self.used)
+        made = given if given and given not in self.used else f"call_{number}"
+        while made in self.used:
+            number += 1
+            made = f"call_{number}"
+        self.used.add(made)
+        return made
+
+    def give_back(self) -> None:
+        """What was read since the last call is text."""
+        if self.mark < self.pos:
+            self.out.append(Text(self.buf[self.mark : self.pos]))
+            self.mark = self.pos
+
+    def schema(self, name: str) -> Mapping[str, Any]:
+        """The schema of the tool that a name means."""
+        return self.tools.schema(self.tools.resolve(name) or "")
+
+
+class Stops:
+    """A set of literal marks, searched for in one pass."""
+
+    __slots__ = ("firsts", "longest", "marks", "pattern")
+
+    def __init__(self, *marks: str) -> None:
+        self.marks = tuple(sorted(set(marks), key=len, reverse=True))
+        self.longest = len(self.marks[0])
+        self.firsts = frozenset(mark[0] for mark in self.marks)
+        self.pattern = re.compile("|".join(map(re.escape, self.marks)))
+
+    def undecided(self, buf: str, match: re.Match[str]) -> bool:
+        """Whether a longer mark than the one found may still begin at the same place."""
+        rest = buf[match.start() : match.start() + self.longest]
+        return any(len(mark) > len(rest) and mark.startswith(rest) for mark in self.marks)
+
+    def held(self, buf: str, start: int) -> int:
+        """Where the last characters begin that may become a mark; the length if none may."""
+        size = len(buf)
+        for pos in range(max(start, size - self.longest + 1), size):
+            if buf[pos] in self.firsts and any(m.startswith(buf[pos:]) for m in self.marks):
+                return pos
+        return size
+
+
+def encoded(arguments: Any) -> str:
+    """The JSON text of arguments."""
+    return jsontext.text(arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """One way of writing a block of calls: where it begins, and how it is read from there."""
+
+    openers: tuple[str, ...]
+    at: str = "any"
+    """Where the opener counts: `any`where, at the start of a `line`, or of the whole answer."""
+    special: bool = False
+    """Whether the opener is a token of its own, which a model cannot write by mentioning it."""
+    bare: bool = False
+    """Whether the opener is so common that only a declared name makes it a call."""
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:
+        """Read a block after its opener, offering calls to the reader."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """One dialect: all that is known of how some models write calls."""
+
+    name: str
+    models: str
+    example: str
+    forms: tuple[Form, ...]
+    reasoning: tuple[tuple[str, str], ...] = (("<think>", "</think>"),)
+    interrupts: bool = True
+    """Whether a call ends reasoning that was not closed."""
+    drops: tuple[str, ...] = ()
+    """Marks that frame answers and mean nothing to the reader."""
+    strays: tuple[str, ...] = ()
+    """Closers that may be left over after a call."""
+    auto: bool = True
+    """Whether it is looked for when nobody says which dialect the text is in."""

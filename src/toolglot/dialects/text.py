@@ -1,0 +1,363 @@
+"""Tool calls that a model wrote inside its text, whole or as it comes.
+
+`parse_text` is `TextDecoder` fed once, so a text gives the same segments however it is cut. Text
+that is no call comes back as it was written. Text that may still become a mark is held back, and
+never longer than it takes to know.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from toolglot.dialects.scan import (
+    Call,
+    Dialect,
+    Form,
+    Reader,
+    Reasoning,
+    Refused,
+    Segment,
+    Steps,
+    Stops,
+    Text,
+    Tools,
+)
+from toolglot.dialects.table import DIALECTS
+
+__all__ = [
+    "Call", "ParsedText", "Reasoning", "Segment", "Text", "TextDecoder", "parse_text",
+]  # fmt: skip
+
+_TRIES: Final = 8
+"""How many blocks may begin inside text that turned out to be no block; bounds the work."""
+_FENCES: Final = ("```", "~~~")
+
+
+class ParsedText(msgspec.Struct, frozen=True):
+    """A text taken apart: the dialect of its calls, if there are any, and all parts in order."""
+
+    dialect: str | None
+    segments: tuple[Segment, ...]
+
+    @property
+    def content(self) -> str:
+        """All words for the user."""
+        return "".join(each.text for each in self.segments if isinstance(each, Text))
+
+    @property
+    def reasoning(self) -> str:
+        """All words of the model to itself."""
+        return "".join(each.text for each in self.segments if isinstance(each, Reasoning))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls."""
+        return tuple(each for each in self.segments if isinstance(each, Call))
+
+
+def parse_text(
+    text: str, tools: Iterable[Any] | None = None, dialect: str = "auto", *, thinking: bool = False
+) -> ParsedText:
+    """Take a complete text apart; `thinking` if the prompt had opened the reasoning already."""
+    decoder = TextDecoder(dialect, tools, thinking=thinking)
+    segments = merged([*decoder.feed(text), *decoder.close()])
+    return ParsedText(decoder.dialect, tuple(segments))
+
+
+def merged(segments: Iterable[Segment]) -> list[Segment]:
+    """Segments with neighbouring pieces of text joined."""
+    done: list[Segment] = []
+    words: list[str] = []
+    kind: type[Text] | type[Reasoning] = Text
+    for each in segments:
+        if words and type(each) is not kind:
+            done.append(kind("".join(words)))
+            words = []
+        if isinstance(each, Call):
+            done.append(each)
+        else:
+            kind = type(each)
+            words.append(each.text)
+    if words:
+        done.append(kind("".join(words)))
+    return done
+
+
+class _Line:
+    """What is known of the text so far: its line, its fences, and whether it has begun."""
+
+    __slots__ = ("blank", "fence", "head", "last")
+
+    def __init__(self) -> None:
+        self.blank = True
+        self.fence = ""
+        self.head = ""
+        """The first characters of the current line, without indentation."""
+        self.last = ""
+
+    def take(self, text: str) -> None:
+        """More text for the user."""
+        first, *rest = text.split("\n")
+        self._line(first)
+        for line in rest:
+            self.head = ""
+            self._line(line)
+        self.last = text[-1:] or self.last
+        self.blank = self.blank and not text.strip()
+
+    def _line(self, text: str) -> None:
+        if len(self.head) >= len(_FENCES[0]):
+            return
+        self.head = (self.head + text).lstrip()[: len(_FENCES[0])]
+        if self.head in _FENCES:
+            if not self.fence:
+                self.fence = self.head
+            elif self.fence == self.head:
+                self.fence = ""
+
+
+class TextDecoder:
+    """Takes text as it comes and gives segments as soon as they are certain."""
+
+    def __init__(
+        self, dialect: str = "auto", tools: Iterable[Any] | None = None, *, thinking: bool = False
+    ) -> None:
+        if dialect != "auto" and dialect not in DIALECTS:
+            raise ValueError(f"unknown dialect {dialect}")
+        self._auto = dialect == "auto"
+        self.dialect: str | None = None if self._auto else dialect
+        """The dialect of the calls; none as long as it is not known."""
+        self._reader = Reader(Tools(tools))
+        rows = [row for row in DIALECTS.values() if row.auto] if self._auto else [DIALECTS[dialect]]
+        self._rows = rows
+        self._pairs = dict(pair for row in rows for pair in row.reasoning)
+        self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
+        self._interrupted = False
+        self._line = _Line()
+        self._scan = 0
+        self._block: Iterator[None] | None = None
+        self._candidates: list[tuple[Dialect, Form, str]] = []
+        self._row = rows[0]
+        self._start = 0
+        self._reach = 0
+        self._tries = 0
+        self._calls = 0
+        self._gap = True
+        self._arm()
+
+    def feed(self, text: str) -> list[Segment]:
+        """More text; what is certain now."""
+        self._reader.append(text)
+        return self._run()
+
+    def close(self) -> list[Segment]:
+        """The end of the text; all that is left."""
+        self._reader.final = True
+        done = self._run()
+        self._emit(len(self._reader.buf))
+        return [*done, *self._drain()]
+
+    # --- marks --------------------------------------------------------------------------------
+
+    def _arm(self) -> None:
+        """Choose what is looked for now."""
+        bare = self._reader.tools.known or not self._auto
+        self._forms: dict[str, list[tuple[Dialect, Form]]] = {}
+        for row in self._rows:
+            if self._closers and not row.interrupts:
+                continue
+            for form in row.forms:
+                if (bare or not form.bare) and (form.at != "start" or self._line.blank):
+                    for opener in form.openers:
+                        self._forms.setdefault(opener, []).append((row, form))
+        if self._closers:
+            others = self._closers
+        else:
+            strays = {each for row in self._rows for each in row.strays} if self._calls else set()
+            late = self._pairs.values() if self._interrupted else ()
+            drops = [each for row in self._rows for each in row.drops]
+            others = (*self._pairs, *strays, *drops, *late)
+            self._strays = strays - set(drops)
+        self._drops = frozenset(() if self._closers else (*others,)) - self._pairs.keys()
+        self._stops = Stops(*self._forms, *others, "\x00never")
+
+    def _run(self) -> list[Segment]:
+        done: list[Segment] = []
+        while self._step():
+            done += self._drain()
+        done += self._drain()
+        self._trim()
+        return done
+
+    def _step(self) -> bool:
+        """One step; false when more text is needed."""
+        if self._block is not None:
+            return self._resume()
+        reader = self._reader
+        buf = reader.buf
+        match = self._stops.pattern.search(buf, self._scan)
+        found = match.start() if match else len(buf)
+        if not reader.final:
+            held = self._stops.held(buf, self._scan)
+            if held <= found:
+                self._emit(held)
+                self._scan = held
+                return False
+        if match is None:
+            self._emit(len(buf))
+            self._scan = len(buf)
+            return False
+        mark = match.group()
+        del buf
+        self._emit(found)
+        self._meet(mark, found)
+        return True
+
+    def _meet(self, mark: str, found: int) -> None:
+        """A mark was met."""
+        reader = self._reader
+        if self._closers:
+            if mark in self._closers:
+                self._skip(found + len(mark))
+                self._closers = ()
+                self._arm()
+                return
+        elif mark in self._pairs and (mark not in self._forms or not self._calls):
+            self._skip(found + len(mark))
+            self._closers = (self._pairs[mark],)
+            self._arm()
+            return
+        elif mark in self._drops and (mark not in self._strays or self._gap):
+            self._skip(found + len(mark))
+            return
+        self._start = found
+        self._candidates = [
+            (row, form, opener)
+            for opener, forms in self._forms.items()
+            if reader.buf.startswith(opener, found)
+            for row, form in forms
+            if self._counts(form)
+        ]
+        self._candidates.sort(key=lambda each: -len(each[2]))
+        self._candidates = self._candidates[:: 1]
+        if found < self._reach:
+            self._tries += 1
+            if self._tries > _TRIES:
+                self._scan = self._reach
+                return
+        else:
+            self._tries = 0
+        self._next()
+
+    def _counts(self, form: Form) -> bool:
+        """Whether an opener counts where it stands."""
+        line = self._line
+        if form.at == "start":
+            return line.blank or bool(self._closers)
+        if form.at == "line" and line.head:
+            return False
+        return form.special or (not line.fence and line.last != "`")
+
+    def _skip(self, end: int) -> None:
+        self._reader.mark = self._scan = end
+
+    def _emit(self, end: int) -> None:
+        """All up to here is text, or reasoning."""
+        reader = self._reader
+        if end <= reader.mark:
+            return
+        text = reader.buf[reader.mark : end]
+        reader.mark = end
+        if self._closers:
+            reader.out.append(Reasoning(text))
+            return
+        reader.out.append(Text(text))
+        self._took(text)
+
+    def _took(self, text: str) -> None:
+        blank = self._line.blank
+        self._line.take(text)
+        self._gap = self._gap and not text.strip()
+        if blank and not self._line.blank:
+            self._arm()
+
+    def _drain(self) -> list[Segment]:
+        done, self._reader.out = self._reader.out, []
+        return done
+
+    def _trim(self) -> None:
+        """Forget text that has become segments."""
+        reader = self._reader
+        if self._block is None and reader.mark:
+            reader.buf = reader.buf[reader.mark :]
+            self._scan -= reader.mark
+            self._reach -= reader.mark
+            reader.mark = reader.pos = 0
+
+    # --- blocks -------------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        """Try the next form at this place, or give the place up."""
+        reader = self._reader
+        if not self._candidates:
+            self._block = None
+            self._scan = max(self._start + 1, reader.mark)
+            return
+        self._row, form, opener = self._candidates.pop(0)
+        reader.pos = self._start + len(opener)
+        reader.offers = reader.refusals = 0
+        steps: Steps[None] = form.read(reader, opener)
+        self._block = steps
+
+    def _resume(self) -> bool:
+        reader = self._reader
+        block = self._block
+        assert block is not None  # noqa: S101 - for the type checker
+        seen = len(reader.out)
+        try:
+            next(block)
+        except StopIteration:
+            self._reach = max(self._reach, reader.pos)
+            self._settle(seen)
+            self._finish()
+        except Refused:
+            self._reach = max(self._reach, reader.pos)
+            self._settle(seen)
+            if reader.offers or reader.refusals:
+                self._candidates = []
+                self._start = reader.mark - 1
+            self._next()
+        else:
+            self._settle(seen)
+            return False
+        return True
+
+    def _settle(self, seen: int) -> None:
+        """What the block gave so far."""
+        for each in self._reader.out[seen:]:
+            if isinstance(each, Text):
+                self._took(each.text)
+            elif isinstance(each, Call):
+                self._first(each)
+
+    def _first(self, _call: Call) -> None:
+        self._calls += 1
+        self._gap = True
+        self._interrupted = self._interrupted or bool(self._closers)
+        self._closers = ()
+        if self._auto and self.dialect is None:
+            self.dialect = self._row.name
+            self._rows = [self._row]
+        if self._calls == 1 or self._interrupted:
+            self._line.blank = False
+            self._arm()
+
+    def _finish(self) -> None:
+        """A block was read to its end."""
+        reader = self._reader
+        self._block = None
+        self._candidates = []
+        if reader.offers == 0 and reader.mark < reader.pos and reader.refusals:
+            self._emit(reader.pos)
+        self._skip(reader.pos)
