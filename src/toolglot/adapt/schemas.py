@@ -16,6 +16,7 @@ from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, Message, OutputFormat, Request, Tool, ToolCall
 from toolglot.schema.dialects import DIALECTS
 from toolglot.schema.formats import drop_formats
+from toolglot.schema.memo import by_text
 from toolglot.schema.merge import References
 from toolglot.schema.narrow import Narrowed, narrow
 from toolglot.schema.openapi import from_openapi
@@ -105,6 +106,9 @@ class _Schemas:
         return _Told(narrowed.schema, narrowed.plan)
 
     def _told(self, schema: Json, index: int) -> _Told:
+        target = self._target
+        if not self._dialect and _is_plain(schema, target.schema_formats, target.object_schemas):
+            return _Told(schema)
         path = self._ctx.tool_at(index)
         if self._dialect:
             narrowed = narrow(schema, DIALECTS[self._dialect])
@@ -113,7 +117,7 @@ class _Schemas:
                 return _Told(narrowed.schema, narrowed.plan)
             self._ctx.note("schema-refused", path)
         told = _Told(schema)
-        if self._target.object_schemas and not is_object_root(schema):
+        if target.object_schemas and not is_object_root(schema):
             told = self._rooted(schema, path)
         return _Told(self._known_formats(told.schema, path), told.plan)
 
@@ -173,6 +177,14 @@ class _Schemas:
         if told is schema and strict is output.strict:
             return output
         return replace(output, schema=told, strict=strict)
+
+
+@by_text
+def _is_plain(schema: Json, known: frozenset[str] | None, rooted: bool) -> bool:  # noqa: FBT001
+    """Whether a target without a dialect takes a schema as it is."""
+    if rooted and not is_object_root(schema):
+        return False
+    return known is None or drop_formats(schema, known)[0] is schema
 
 
 def _output_dialect(target: Surface, chosen: str | None, *, strict: bool) -> str:

@@ -12,13 +12,16 @@ The work is a loop over jobs, one for each place: down to find out what each pla
 to write it.
 """
 
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
 
+from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.schema.dialects import (
     ANNOTATIONS,
+    DIALECTS,
     Rules,
     fits,
     kind,
@@ -45,6 +48,7 @@ from toolglot.schema.reading import (
 from toolglot.schema.roots import object_root
 from toolglot.schema.values import Plan, merged, send, widen
 from toolglot.schema.walk import INNER, schemas
+from toolglot.wire import jsontext
 
 _SLACK: Final = 1000
 """How much larger than the old schema a new one may grow, in places."""
@@ -111,6 +115,11 @@ class Narrowed(Struct, frozen=True, kw_only=True):
         """Whether the new schema allows what the old one did not."""
         return not ANNOTATIONS.issuperset(self.dropped)
 
+    def _as(self, schema: Json) -> "Narrowed":
+        return Narrowed(
+            schema=schema, rewritten=self.rewritten, dropped=self.dropped, plan=self.plan
+        )
+
     def widen(self, value: Any) -> Any:
         """The client's arguments from those of a provider that saw this schema."""
         return widen(self.plan, value) if self.plan else value
@@ -130,6 +139,40 @@ def narrow(schema: Json, rules: Rules, *, tool: bool = True) -> Narrowed | None:
     The arguments of a tool may differ, as long as the plan can turn them back, and are an object.
     Output is the same under both schemas, because it goes to the client as it comes.
     """
+    if DIALECTS.get(rules.name) is not rules:
+        return _narrow(schema, rules, tool=tool)
+    try:
+        text = jsontext.encode(schema)
+    except DecodeError:  # nested too deeply to be written
+        return _narrow(schema, rules, tool=tool)
+    known = _remembered(text, rules.name, tool=tool)
+    if known is None or known.text is None:
+        return None if known is None else known.narrowed._as(schema)
+    return known.narrowed._as(jsontext.decode(known.text))
+
+
+class _Known(Struct, frozen=True):
+    """What was made of a schema: agents send the same tools with every request.
+
+    The new schema is kept as text, since whoever gets it may change it; there is none if it is the
+    old one.
+    """
+
+    narrowed: Narrowed
+    text: bytes | None
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: bytes, name: str, *, tool: bool) -> _Known | None:
+    schema = jsontext.decode(text)
+    narrowed = _narrow(schema, DIALECTS[name], tool=tool)
+    if narrowed is None:
+        return None
+    same = narrowed.schema is schema
+    return _Known(narrowed._as({}), None if same else jsontext.encode(narrowed.schema))
+
+
+def _narrow(schema: Json, rules: Rules, *, tool: bool) -> Narrowed | None:
     if fits(schema, rules, tool=tool):
         return Narrowed(schema=schema)
     try:
@@ -213,6 +256,9 @@ class _Narrowing:
         depth = object_depth(schema) if self._rules.max_depth is not None else 0
         if not within(self._rules, depth, self._properties):
             raise _ImpossibleError
+        self._rewritten |= {"$defs"}.intersection(self._root)
+        if not self._dropped and not self._rewritten:
+            self._rewritten.add("type")
         return Narrowed(
             schema=schema,
             rewritten=tuple(sorted(self._rewritten)),
@@ -251,6 +297,7 @@ class _Narrowing:
         if job.never:
             return
         self._rewritten |= _REWRITTEN.intersection(job.flat) - self._rules.keywords
+        self._rewritten |= {"const"}.intersection(job.flat)
         branches = next(
             (job.flat[k] for k in ("anyOf", "oneOf") if is_filled(job.flat.get(k))), None
         )

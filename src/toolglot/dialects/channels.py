@@ -1,0 +1,112 @@
+"""Answers made of messages, each with a header that says whom it is for."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from toolglot.dialects import literals
+from toolglot.dialects.scan import (
+    Form,
+    Reader,
+    Reasoning,
+    Refused,
+    Steps,
+    Stops,
+    Text,
+    encoded,
+    plausible,
+)
+
+_MAX_HEAD: Final = 512
+_RECIPIENT: Final = re.compile(r"\bto=([^\s<]+)")
+_CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelForm(Form):
+    """A header, `<|message|>`, a body and an end."""
+
+    message: str = "<|message|>"
+    ends: tuple[str, ...]
+    starts: tuple[str, ...] = ()
+    """Headers of the next message, which end a body that was not closed."""
+    reasoning: frozenset[str]
+    """Channels, or recipients, of what the model says to itself."""
+    words: frozenset[str]
+    """Recipients that are people."""
+    body: tuple[Form, ...] = ()
+    """How calls are written; without it the body is the arguments."""
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:
+        """Read one message."""
+        reader.pos -= len(opener)
+        head, stop = yield from reader.until(Stops(self.message, *self.ends), _MAX_HEAD)
+        if stop != self.message:
+            raise Refused
+        recipients = _RECIPIENT.findall(head)
+        channels = _CHANNEL.findall(head)
+        target = recipients[-1].partition("<|")[0] if recipients else ""
+        if not recipients and not channels:
+            raise Refused
+        if target and target not in self.words and target not in self.reasoning:
+            yield from self._call(reader, target)
+            return
+        reader.mark = reader.pos
+        kind = channels[-1] if channels and not target else target
+        yield from self._stream(reader, thinking=kind in self.reasoning)
+
+    def _stream(self, reader: Reader, *, thinking: bool) -> Steps[None]:
+        """Pass the body on as it comes."""
+        kind = Reasoning if thinking else Text
+        stops = Stops(*self.ends, *self.starts)
+        while True:
+            match = stops.pattern.search(reader.buf, reader.pos)
+            end = match.start() if match else len(reader.buf)
+            if not reader.final and match is None:
+                end = stops.held(reader.buf, reader.pos)
+            if reader.pos < end:
+                reader.out.append(kind(reader.buf[reader.pos : end]))
+                reader.pos = reader.mark = end
+            if match is not None:
+                stop = match.group()
+                reader.pos = reader.mark = end + (len(stop) if stop in self.ends else 0)
+                return
+            if not (yield from reader.more()):
+                return
+
+    def _call(self, reader: Reader, target: str) -> Steps[None]:
+        if self.body:
+            yield from self._blocks(reader)
+            return
+        yield from reader.spaces()
+        if (yield from reader.peek()) != "{":
+            raise Refused
+        text, complete = yield from reader.value(loose=True)
+        if not complete:
+            raise Refused
+        try:
+            value = literals.lenient(text)
+        except (ValueError, ArithmeticError):
+            raise Refused from None
+        name = target.removeprefix("functions.")
+        if not isinstance(value, dict) or not plausible(name):
+            raise Refused
+        end = reader.pos
+        yield from reader.spaces()
+        if not (yield from reader.literal(*self.ends)):
+            reader.pos = end
+        reader.offer(name, text if literals.is_json(text) else encoded(value))
+
+    def _blocks(self, reader: Reader) -> Steps[None]:
+        """The body as blocks of another form."""
+        yield from reader.spaces()
+        for form in self.body:
+            opener = yield from reader.literal(*form.openers)
+            if opener:
+                yield from form.read(reader, opener)
+                end = reader.pos
+                yield from reader.spaces()
+                if not (yield from reader.literal(*self.ends)):
+                    reader.pos = end
+                return
+        raise Refused

@@ -1,0 +1,133 @@
+"""Narrowing: depth, growth, sharing, and the plan that turns arguments back."""
+
+import pytest
+
+from tests.schema.generated import forbidden
+from toolglot.schema.dialects import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
+from toolglot.schema.formats import drop_formats
+from toolglot.schema.narrow import narrow
+from toolglot.schema.openapi import from_openapi, to_openapi
+from toolglot.schema.values import Texts
+
+DEPTH = 2000
+
+
+def deep(*kinds):
+    """A schema nested very deep, each level of the next kind."""
+    schema = {"type": "string", "format": "uri", "nullable": True}
+    for level in range(DEPTH):
+        kind = kinds[level % len(kinds)]
+        schema = {
+            "object": lambda held: {"type": "object", "properties": {"a": held, "b": {"const": 1}}},
+            "array": lambda held: {"type": "array", "items": held},
+            "union": lambda held: {"anyOf": [held, {"type": "null"}]},
+            "pair": lambda held: {"anyOf": [held, {"properties": {"a": held}}]},
+            "all": lambda held: {"allOf": [held]},
+            "not": lambda held: {"type": "string", "not": held},
+        }[kind](schema)
+    return {"type": "object", "properties": {"top": schema}}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "kinds", [("object",), ("array", "union"), ("all", "object"), ("pair",), ("not",)]
+)
+def test_depth_is_no_danger(dialect, kinds):
+    """X-21, case-22: no schema is too deep to be walked."""
+    schema = deep(*kinds)
+    narrowed = narrow(schema, DIALECTS[dialect])
+    if narrowed is not None:
+        assert fits(narrowed.schema, DIALECTS[dialect])
+        assert narrowed.widen({"top": {"a": None}}) in ({"top": {"a": None}}, {"top": {}})
+
+
+def test_other_walks_do_not_mind_depth_either():
+    """S0-64, X-21."""
+    schema = deep("object", "array", "union", "not")
+    assert drop_formats(schema, frozenset())[1] == ("uri",)
+    assert from_openapi(schema) is not schema
+
+
+@pytest.mark.parametrize("rules", [OPENAPI, SUBSET])
+def test_references_cannot_blow_a_schema_up(rules):
+    """X-21: definitions that double at every step."""
+    steps = {
+        f"d{n}": {
+            "type": "object",
+            "properties": {key: {"$ref": f"#/$defs/d{n + 1}"} for key in ("a", "b", "c")},
+        }
+        for n in range(30)
+    }
+    steps["d30"] = {"$ref": "#/$defs/d0"}
+    schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps}
+    narrowed = narrow(schema, rules)
+    assert narrowed is not None
+    assert forbidden(narrowed.schema, rules.name) == []
+    assert len(str(narrowed.schema)) < 500_000
+    assert narrowed.lossy
+
+
+def test_what_was_made_of_a_schema_is_nobody_elses():
+    """X-21: results are remembered; changing one in place changes no other."""
+    schema = {"type": "object", "properties": {"a": {"const": "x"}}}
+    one = narrow(schema, OPENAPI)
+    assert one is not None
+    one.schema["properties"]["a"]["enum"].append("y")
+    two = narrow(schema, OPENAPI)
+    assert two is not None
+    assert two.schema["properties"]["a"]["enum"] == ["x"]
+
+
+def test_what_fits_is_returned_itself():
+    """S0-27, X-21."""
+    schema = {"type": "object", "properties": {"enum": {"type": "string", "description": "d"}}}
+    assert to_openapi(schema).schema is schema
+    assert narrow(schema, SUBSET).schema is schema
+
+
+@pytest.mark.parametrize(
+    ("text", "client"),
+    [
+        ('{"n": "2", "big": 12345678901234567890}', '{"n":2,"big":12345678901234567890}'),
+        ('{"n": "7"}', '{"n": "7"}'),
+        ('{"n": ', '{"n": '),
+        ("[]", "[]"),
+    ],
+)
+def test_texts_change_only_where_values_do(text, client):
+    """case-23: what is no JSON, or nothing to turn back, stays byte for byte."""
+    schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}, "big": {"type": "integer"}}}
+    assert Texts(to_openapi(schema).plan).widen(text) == client
+
+
+def test_a_text_that_could_be_something_else_is_not_listed():
+    """case-23: beside free text, numbers stay numbers, so that "2" is a text and 2 a number."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}},
+    }
+    narrowed = to_openapi(schema)
+    assert narrowed.schema["properties"]["n"] == {
+        "anyOf": [{"type": "string"}, {"type": "integer"}]
+    }
+    assert narrowed.plan is None
+    assert narrowed.lossy
+
+
+def test_null_that_is_a_value_in_one_of_several_objects_stays():
+    """D-06."""
+
+    def closed(required, **members):
+        return {
+            "type": "object",
+            "properties": members,
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    one = closed([], a={"type": "string"}, b={"type": "string"})
+    two = closed(["a"], a={"type": "null"})
+    narrowed = narrow(closed(["x"], x={"anyOf": [one, two]}), CLOSED)
+    assert narrowed is not None
+    assert narrowed.widen({"x": {"a": None, "b": None}}) == {"x": {"a": None}}
+    assert narrowed.send({"x": {"a": "s"}}) == {"x": {"a": "s"}}
