@@ -320,6 +320,17 @@ def test_a_tool_use_block_opens_a_call(target, with_input):
     assert call.arguments == '{"expression":"5+6"}'
 
 
+@FROM_ANTHROPIC
+def test_blocks_that_are_not_numbered(target):
+    """S1-15: the pieces belong to the block that is open."""
+    events = [*say(0, "Hm."), *tool_use(1, '{"a":', "1}"), *tool_use(2, '{"b":2}')]
+    for event in events:
+        del event["index"]
+    written = translated("anthropic", target, message(*events, stop="tool_use"))
+    assert texts(target, written) == "Hm."
+    assert [json.loads(call.arguments) for call in calls(target, written)] == [{"a": 1}, {"b": 2}]
+
+
 def deltas_of(written: bytes) -> list[dict[str, Any]]:
     """The entries of `tool_calls` in a chat stream."""
     return [

@@ -84,7 +84,7 @@ def test_arguments_are_held_until_whole_where_a_step_cannot():
 
 @pytest.mark.parametrize("name", ["read", "find"])
 def test_a_call_that_broke_off_stays_incomplete(name):
-    events = stream(name)[:-1] + [PartEnded(0, incomplete=True)]
+    events = [*stream(name)[:-1], PartEnded(0, incomplete=True)]
     for live in (True, False):
         last = run(context(live=live), events)[-1][-1]
         assert last == PartEnded(0, incomplete=True)

@@ -190,11 +190,13 @@ def _part(part: ir.Part) -> Any:
 
 
 def arguments(call: ir.ToolCall) -> Any:
-    """The value of a call's arguments; their text if they are no JSON."""
+    """The value of a call's arguments, out of any wrapping; their text if they are no JSON."""
     try:
-        return json.loads(call.arguments or "{}")
+        value = json.loads(call.arguments or "{}")
     except ValueError:
         return call.arguments
+    wrapped = isinstance(value, dict) and len(value) == 1 and value.keys() & {"$value", "$invalid"}
+    return next(iter(value.values())) if wrapped else value
 
 
 def call_ids(response: ir.Response | ir.ApiError) -> list[str | None]:

@@ -1,8 +1,8 @@
 """Narrowing: depth, growth, sharing, and the plan that turns arguments back."""
 
 import pytest
-
 from tests.schema.generated import forbidden
+
 from toolglot.schema.dialects import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.narrow import narrow
@@ -21,7 +21,10 @@ def deep(*kinds):
             "object": lambda held: {"type": "object", "properties": {"a": held, "b": {"const": 1}}},
             "array": lambda held: {"type": "array", "items": held},
             "union": lambda held: {"anyOf": [held, {"type": "null"}]},
-            "pair": lambda held: {"anyOf": [held, {"properties": {"a": held}}]},
+            "pair": lambda held: {
+                "properties": {"a": held},
+                "anyOf": [{"required": ["a"]}, {"minProperties": 1}],
+            },
             "all": lambda held: {"allOf": [held]},
             "not": lambda held: {"type": "string", "not": held},
         }[kind](schema)

@@ -24,7 +24,6 @@ from toolglot.ir import (
 )
 from toolglot.surface import Surface
 
-
 _NAMELESS: Final = "tool_0"
 """The name of a call that has none: clients refuse an empty one."""
 

@@ -17,10 +17,12 @@ from toolglot import __version__
 from toolglot.cli import (
     capabilities,
     demo,
+    dialects,
     diff_sse,
     doctor_history,
     explain,
     lint_stream,
+    parse,
     protocols,
     translate,
 )
@@ -32,6 +34,8 @@ _COMMANDS: Final = (
     lint_stream,
     diff_sse,
     doctor_history,
+    parse,
+    dialects,
     protocols,
     capabilities,
     demo,

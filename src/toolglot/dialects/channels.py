@@ -23,6 +23,19 @@ _CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)")
 
 
 @dataclass(frozen=True, kw_only=True)
+class SkipForm(Form):
+    """A mark of changing content that means nothing to the reader, up to its end."""
+
+    until: str = ">"
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
+        """Leave the mark out."""
+        _, stop = yield from reader.until(Stops(self.until, "\n"), _MAX_HEAD)
+        if stop != self.until:
+            raise Refused
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChannelForm(Form):
     """A header, `<|message|>`, a body and an end."""
 
@@ -46,13 +59,15 @@ class ChannelForm(Form):
         recipients = _RECIPIENT.findall(head)
         channels = _CHANNEL.findall(head)
         target = recipients[-1].partition("<|")[0] if recipients else ""
-        if not recipients and not channels:
+        if not recipients and not channels and head.strip():
             raise Refused
         if target and target not in self.words and target not in self.reasoning:
             yield from self._call(reader, target)
             return
+        if target not in self.reasoning and (yield from self._misdirected(reader)):
+            return
         reader.mark = reader.pos
-        kind = channels[-1] if channels and not target else target
+        kind = channels[-1] if channels else target
         yield from self._stream(reader, thinking=kind in self.reasoning)
 
     def _stream(self, reader: Reader, *, thinking: bool) -> Steps[None]:
@@ -96,6 +111,23 @@ class ChannelForm(Form):
         if not (yield from reader.literal(*self.ends)):
             reader.pos = end
         reader.offer(name, text if literals.is_json(text) else encoded(value))
+
+    def _misdirected(self, reader: Reader) -> Steps[bool]:
+        """Whether a message to the user is a call and nothing else."""
+        start = reader.pos
+        if not self.body:
+            return False
+        refused, reader.strict = reader.strict, True
+        try:
+            yield from self._blocks(reader)
+        except Refused:
+            if reader.offers or reader.refusals:
+                raise
+            reader.pos = start
+            return False
+        finally:
+            reader.strict = refused
+        return True
 
     def _blocks(self, reader: Reader) -> Steps[None]:
         """The body as blocks of another form."""

@@ -24,15 +24,20 @@ def typed(raw: str, rule: Any, root: Mapping[str, Any], *, plain: bool = True) -
 
     Without a schema: the text if `plain`, else JSON where it is JSON.
     """
-    kinds = set(_kinds(rule, root, 0))
-    if not kinds:
+    allowed = kinds(rule, root)
+    if not allowed:
         return raw if plain else _json_or_text(raw)
     for kind in _ORDER:
-        if kind in kinds:
+        if kind in allowed:
             found, value = _READERS[kind](raw)
             if found:
                 return value
     return raw
+
+
+def kinds(rule: Any, root: Mapping[str, Any]) -> set[str]:
+    """The types that a schema allows; none if it says nothing of types."""
+    return set(_kinds(rule, root, 0))
 
 
 def parameter(schema: Mapping[str, Any], key: str) -> Any:
@@ -57,7 +62,8 @@ def _kinds(rule: Any, root: Mapping[str, Any], hops: int) -> Iterator[str]:
     if isinstance(reference, str):
         yield from _kinds(_follow(reference, root), root, hops + 1)
     for word in ("anyOf", "oneOf", "allOf"):
-        for each in rule.get(word) or ():
+        several = rule.get(word)
+        for each in several if isinstance(several, list) else ():
             yield from _kinds(each, root, hops + 1)
     if kind is None and isinstance(rule.get("enum"), list):
         yield from {_kind_of(value) for value in rule["enum"]}
@@ -118,8 +124,18 @@ def _container(raw: str, kind: type) -> tuple[bool, Any]:
     try:
         value = literals.lenient(text)
     except (ValueError, ArithmeticError):
-        return False, None
+        value = _unescaped(text)
     return isinstance(value, kind), value
+
+
+def _unescaped(text: str) -> Any:
+    """The value of a text in which every quote was escaped once too often."""
+    if '\\"' not in text:
+        return None
+    try:
+        return literals.lenient(literals.lenient(f'"{text}"'))
+    except (ValueError, ArithmeticError, TypeError):
+        return None
 
 
 def _string(raw: str) -> tuple[bool, Any]:

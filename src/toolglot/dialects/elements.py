@@ -11,6 +11,7 @@ from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded,
 
 _TAG: Final = re.compile(r"\s*<([A-Za-z_][\w.\-]*)\s*(/?)>")
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_AFTER: Final = re.compile(r"\s*(?:<|$)")
 _NAMES: Final = ("name", "tool_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 _CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
@@ -44,9 +45,7 @@ class ElementForm(Form):
             head, stop = yield from reader.until(Stops(">"), 4096)
             if not stop or not head[:1].isspace():
                 raise Refused
-            given = {
-                key: html.unescape(a or b) for key, a, b in _ATTRIBUTE.findall(head)
-            }
+            given = {key: html.unescape(a or b) for key, a, b in _ATTRIBUTE.findall(head)}
             if head.endswith("/"):
                 self._attributes(reader, given)
                 return
@@ -83,9 +82,7 @@ class ElementForm(Form):
             raise Refused
         reader.offer(name, encoded(_typed(given, reader.schema(name))))
 
-    def _content(
-        self, reader: Reader, body: str, given: dict[str, str]
-    ) -> tuple[str, str, str]:
+    def _content(self, reader: Reader, body: str, given: dict[str, str]) -> tuple[str, str, str]:
         """Name, id and arguments."""
         text = body.strip()
         if text.startswith("{") and not given.get("name"):
@@ -160,7 +157,7 @@ class NameTagForm(Form):
     at: str = "line"
     bare: bool = True
 
-    def read(self, reader: Reader, opener: str) -> Steps[None]:
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call of a declared tool."""
         name, stop = yield from reader.until(Stops(">"), _MAX_NAME)
         if not stop or name not in reader.tools:
@@ -187,6 +184,7 @@ def _declared(reader: Reader, name: str) -> Mapping[str, Any]:
 
 def _children(text: str) -> list[tuple[str, str]] | None:
     """The elements that a text is made of; none if there is anything else in it."""
+    text = text.rstrip()
     found: list[tuple[str, str]] = []
     pos = 0
     while pos < len(text):
@@ -202,28 +200,25 @@ def _children(text: str) -> list[tuple[str, str]] | None:
         end = text.find(closer, match.end())
         if end < 0:
             return None
-        while (rest := text[end + len(closer) :].lstrip()) and not rest.startswith("<"):
+        while not _AFTER.match(text, end + len(closer)):
             end = text.find(closer, end + 1)
             if end < 0:
                 return None
         found.append((name, text[match.end() : end]))
         pos = end + len(closer)
-        if not text[pos:].strip():
-            break
     return found or None
 
 
 def _typed(values: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        key: coerce.typed(raw, coerce.parameter(schema, key), schema)
-        for key, raw in values.items()
+        key: coerce.typed(raw, coerce.parameter(schema, key), schema) for key, raw in values.items()
     }
 
 
 def _object(text: str) -> tuple[str, str, str]:
     value = _lenient(text)
     name = value.get("name")
-    arguments = next((value[key] for key in _ARGUMENTS if key in value), {})
+    arguments: Any = next((value[key] for key in _ARGUMENTS if key in value), {})
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Refused
     return name, "", encoded(arguments)

@@ -20,7 +20,7 @@ class GemmaForm(Form):
     closers: tuple[str, ...]
     quote: str
 
-    def read(self, reader: Reader, opener: str) -> Steps[None]:
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call."""
         yield from reader.spaces()
         yield from reader.literal("call:")
@@ -44,13 +44,18 @@ class GemmaForm(Form):
         while True:
             _, stop = yield from reader.until(inside if quoted else outside)
             if not stop:
-                text = reader.buf[start:].rstrip()
-                if quoted or not text.endswith("}"):
-                    raise Refused
-                return text
+                return (yield from self._unquoted(reader, start))
             if stop != self.quote:
                 return reader.buf[start : reader.pos - len(stop)]
             quoted = not quoted
+
+    def _unquoted(self, reader: Reader, start: int) -> Steps[str]:
+        """The body where quotes do not pair: up to the first closer, or to the end."""
+        reader.pos = start
+        text, stop = yield from reader.until(Stops(*self.closers))
+        if not stop and (text.count(self.quote) % 2 or not text.rstrip().endswith("}")):
+            raise Refused
+        return text if stop else text.rstrip()
 
 
 class _Values:
@@ -67,10 +72,26 @@ class _Values:
 
     def members(self) -> dict[str, Any]:
         """Members up to the closing brace, which is the last character."""
+        sole = self._sole()
+        if sole is not None:
+            return sole
         value = self._object(self.schema)
         if self._next():
             raise ValueError("text after the call")
         return value
+
+    def _sole(self) -> dict[str, Any] | None:
+        """The one string of a tool that takes no other, written without quotes and braces."""
+        properties = self.schema.get("properties")
+        match = _KEY.match(self.text)
+        if not isinstance(properties, Mapping) or len(properties) != 1 or match is None:
+            return None
+        if self.quote in self.text or self.text.rstrip().endswith("}"):
+            return None
+        rule = coerce.parameter(self.schema, match[1])
+        if coerce.kinds(rule, self.schema) != {"string"}:
+            return None
+        return {match[1]: self.text[match.end() :]}
 
     def _next(self) -> str:
         while self.text[self.pos : self.pos + 1].isspace():
@@ -109,7 +130,11 @@ class _Values:
         start = self.pos + len(quote)
         end = self.text.find(quote, start)
         if end < 0:
-            raise ValueError("open string")
+            end = self.text.rfind("}")
+            if quote != self.quote or end < start:
+                raise ValueError("open string")
+            self.pos = end
+            return self.text[start:end]
         self.pos = end + len(quote)
         return self.text[start:end]
 
@@ -129,6 +154,8 @@ class _Values:
             literal = literals.Literal(self.text, self.pos)
             value = literal.value()
             self.pos = literal.pos
+            if self.text.startswith(self.quote, self.pos):
+                self.pos += len(self.quote)
             return value
         match = _BARE.match(self.text, self.pos)
         raw = match.group() if match else ""

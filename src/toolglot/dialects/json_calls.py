@@ -13,6 +13,7 @@ _IDS: Final = ("id", "tool_call_id", "call_id")
 _INNER: Final = ("function", "tool_call", "function_call")
 _LISTS: Final = ("tool_calls", "content", "calls")
 _CODE_END: Final = Stops("</code>")
+_MAX_LEAD: Final = 256
 
 
 class Found(NamedTuple):
@@ -42,17 +43,26 @@ class JsonForm(Form):
     must_close: bool = False
     end_only: bool = False
     """Whether nothing may follow."""
-    plain: bool = False
-    """Whether only an object with a name counts, and no envelope around calls."""
+    lead: tuple[str, ...] = ()
+    """Marks up to which words are dropped; the first of them is followed by a call."""
+    empty: bool = True
+    """Whether a block with nothing in it means nothing."""
+    envelope: bool = False
+    """Whether only what an API would send counts: calls in a list of `tool_calls` and the like."""
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: C901
         """Read values until none follows."""
         if self.keeps_opener:
             reader.pos -= len(opener)
+        if self.lead:
+            yield from self._led(reader)
+        skipped = self.before if self.keeps_opener else (*self.before, opener)
         while True:
             yield from reader.spaces()
-            if not self.before or not (yield from reader.literal(*self.before)):
+            if not skipped or not (yield from reader.literal(*skipped)):
                 break
+        if self.empty and self.closers and (yield from reader.literal(*self.closers)):
+            return
         calls: list[Found] = []
         while True:
             if (yield from reader.peek()) not in tuple(self.starts):
@@ -77,9 +87,18 @@ class JsonForm(Form):
                 reader.pos = after
         yield from self._close(reader, calls, end)
 
+    def _led(self, reader: Reader) -> Steps[None]:
+        _, stop = yield from reader.until(Stops(*self.lead), _MAX_LEAD)
+        if stop != self.lead[0]:
+            raise Refused
+
     def _close(self, reader: Reader, calls: list[Found], end: int) -> Steps[None]:
         if self.closers:
             closed = yield from reader.literal(*self.closers)
+            if not closed and (yield from reader.literal("}")):
+                yield from reader.spaces()
+                closed = yield from reader.literal(*self.closers)
+                end = reader.pos if reader.pos >= len(reader.buf) else end
             if not closed:
                 if self.must_close and reader.pos < len(reader.buf):
                     raise Refused
@@ -136,6 +155,8 @@ class JsonForm(Form):
         """The elements of a broken array that are not broken themselves."""
         count = 0
         for piece in literals.pieces(text):
+            if not piece.startswith("{"):
+                continue
             try:
                 for call in self._calls(piece):
                     count += 1
@@ -146,36 +167,29 @@ class JsonForm(Form):
             raise Refused
 
     def _from_value(self, value: Any, text: str) -> Iterator[Found]:
-        if isinstance(value, list):
-            texts = literals.pieces(text) if literals.is_json(text) else []
-            if len(texts) != len(value):
-                texts = [""] * len(value)
-            for item, raw in zip(value, texts, strict=True):
-                yield from self._from_value(item, raw)
+        if not isinstance(value, list):
+            yield from self._from_item(value, text)
             return
+        texts = literals.pieces(text) if literals.is_json(text) else []
+        if len(texts) != len(value):
+            texts = [""] * len(value)
+        for item, raw in zip(value, texts, strict=True):
+            yield from self._from_item(item, raw)
+
+    def _from_item(self, value: Any, text: str) -> Iterator[Found]:
         if not isinstance(value, dict):
             raise Refused
         if self.keyed:
             yield from _keyed(value, text)
             return
-        if not self.plain:
-            for word in _LISTS:
-                if isinstance(value.get(word), list) and "name" not in value:
-                    yield from self._members(value[word])
-                    return
-            for word in _INNER:
-                if isinstance(value.get(word), dict) and "name" not in value:
-                    inner = {**value[word]}
-                    if isinstance(value.get("id"), str):
-                        inner.setdefault("id", value["id"])
-                    yield from self._from_value(inner, "")
-                    return
-        yield self._one(value, text)
-
-    def _members(self, items: list[Any]) -> Iterator[Found]:
-        for item in items:
-            if isinstance(item, dict) and item.get("type", "function") in ("function", "tool_use"):
-                yield from self._from_value(item, "")
+        inside = None if "name" in value else _unwrapped(value)
+        if inside is not None:
+            for item in inside:
+                yield self._one(item, "")
+        elif self.envelope:
+            raise Refused
+        else:
+            yield self._one(value, text)
 
     def _one(self, value: dict[str, Any], text: str) -> Found:
         name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
@@ -186,6 +200,28 @@ class JsonForm(Form):
             raise Refused
         call_id = next((value[each] for each in _IDS if isinstance(value.get(each), str)), "")
         return Found(name, _arguments(value.get(key or ""), key, text), call_id, text)
+
+
+def _unwrapped(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The calls in what looks like an answer of an API; none if it is something else."""
+    for word in _LISTS:
+        if isinstance(value.get(word), list):
+            return [_function(item) for item in value[word] if _is_call(item)]
+    inner = _function(value)
+    return [inner] if inner is not value else None
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type", "function") in ("function", "tool_use")
+
+
+def _function(item: dict[str, Any]) -> dict[str, Any]:
+    """The object with the name, which some put one level down."""
+    for word in _INNER:
+        inner = item.get(word)
+        if isinstance(inner, dict):
+            return {"id": item.get("id"), **inner}
+    return item
 
 
 def _keyed(value: dict[str, Any], text: str) -> Iterator[Found]:

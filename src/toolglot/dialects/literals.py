@@ -139,6 +139,8 @@ class Literal:
         members: dict[str, Any] = {}
         while (char := self.spaces()) not in ("}", ""):
             key = self._strings() if char in "\"'" else self.key()
+            if not members and self.spaces() in (",", "}"):
+                return self._set(key)
             if self.spaces() != ":":
                 raise ValueError("no colon")
             self.pos += 1
@@ -146,6 +148,16 @@ class Literal:
             self._comma("}")
         self.pos += 1
         return members
+
+    def _set(self, first: str) -> list[Any]:
+        """The rest of a Python set."""
+        self._comma("}")
+        items: list[Any] = [first]
+        while self.spaces() not in ("}", ""):
+            items.append(self.value())
+            self._comma("}")
+        self.pos += 1
+        return items
 
     def _array(self, close: str) -> list[Any]:
         self.pos += 1

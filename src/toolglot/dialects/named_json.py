@@ -30,6 +30,12 @@ class NamedForm(Form):
     """Whether a name alone is a call."""
     object_ends_name: bool = False
     must_end: bool = False
+    noisy: bool = False
+    """Whether words may come between the start of a section and its first call."""
+    nobody: str = ""
+    """The name that means the user."""
+    code: str = ""
+    """The name of the tool that takes raw code."""
     many: bool = False
     """Whether several objects may follow one name."""
 
@@ -37,7 +43,14 @@ class NamedForm(Form):
         """Read calls until none follows."""
         if self.begin and opener not in self.begin:
             yield from reader.spaces()
-            yield from reader.expect(*self.begin)
+            if self.close and (yield from reader.literal(*self.close)):
+                return
+            if self.noisy:
+                _, stop = yield from reader.until(Stops(*self.begin, *self.close), _MAX_NAME)
+                if stop not in self.begin:
+                    raise Refused
+            else:
+                yield from reader.expect(*self.begin)
         while True:
             yield from self._call(reader)
             end = reader.pos
@@ -60,6 +73,13 @@ class NamedForm(Form):
             raise Refused
         if self.headed:
             name = yield from self._below(reader, name)
+        if self.nobody and name == self.nobody:
+            return
+        if self.code and name == self.code and (yield from reader.peek()) != "{":
+            text, stop = yield from reader.until(Stops(*self.end, ">>>"))
+            reader.pos -= len(stop)
+            reader.offer(name, encoded({"code": text}))
+            return
         if self.numbered:
             name, call_id = _numbered(name)
         if not plausible(name):
@@ -95,6 +115,8 @@ class NamedForm(Form):
             if self.must_end and reader.pos < len(reader.buf):
                 raise Refused
             reader.pos = end if not fence else reader.pos
+        if self.numbered and name.isdigit():
+            name = _fitting(reader, arguments) or name
         reader.offer(name, arguments, call_id)
         while self.many and closed and (yield from reader.literal(*self.separators)):
             yield from reader.spaces()
@@ -121,3 +143,15 @@ def _numbered(name: str) -> tuple[str, str]:
     if match is None or match[2] is None:
         return name.removeprefix("functions."), ""
     return match[1].strip(), name
+
+
+def _fitting(reader: Reader, arguments: str) -> str:
+    """The one declared tool that takes these arguments."""
+    keys = set(literals.lenient(arguments))
+    fits = []
+    for name in reader.tools.names():
+        schema = reader.tools.schema(name)
+        properties = schema.get("properties") or {}
+        if keys <= set(properties) and set(schema.get("required") or ()) <= keys:
+            fits.append(name)
+    return fits[0] if len(fits) == 1 else ""

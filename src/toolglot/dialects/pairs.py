@@ -55,7 +55,7 @@ class PairForm(Form):
         marks = [end, key, "{", *([f"<{self.separator}{suffix}>"] if self.separator else [])]
         yield from reader.spaces()
         name, stop = yield from reader.until(Stops("\n", *marks), _MAX_NAME)
-        name = name.strip()
+        name = name.strip().removesuffix("\\n")
         if not plausible(name):
             raise Refused
         schema = reader.schema(name)
@@ -90,7 +90,7 @@ class PairForm(Form):
         end, key = f"</{self.call}{suffix}>", f"<{self.key}{suffix}>"
         key_end = Stops(f"</{self.key}{suffix}>", key, end)
         while True:
-            yield from reader.spaces()
+            yield from _blank(reader)
             if (yield from reader.literal(end)):
                 return arguments
             if not (yield from reader.literal(key)):
@@ -100,7 +100,7 @@ class PairForm(Form):
             name, stop = yield from reader.until(key_end, _MAX_KEY)
             if not stop or stop in (key, end):
                 raise Refused
-            yield from reader.spaces()
+            yield from _blank(reader)
             yield from reader.literal(f"<{self.value}{suffix}>")
             here = reader.pos
             if (yield from reader.literal(key, end)):
@@ -130,3 +130,10 @@ class PairForm(Form):
                 reader.pos = after
                 return reader.buf[start:at]
             reader.pos = after
+
+
+def _blank(reader: Reader) -> Steps[None]:
+    """Skip white space, and line breaks that were escaped once too often."""
+    yield from reader.spaces()
+    while (yield from reader.literal("\\n")):
+        yield from reader.spaces()

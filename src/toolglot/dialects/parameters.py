@@ -37,6 +37,8 @@ class ParameterForm(Form):
     plain: bool = True
     """Whether values without a schema stay strings."""
     escaped: bool = False
+    noise: tuple[str, ...] = ()
+    """Marks that slip into tags and mean nothing there."""
     implicit: bool = True
     """Whether the next parameter may end a value that was not closed."""
 
@@ -46,6 +48,8 @@ class ParameterForm(Form):
         if mark is None:
             yield from reader.spaces()
             yield from self._skip(reader, self.before)
+            if self.closers and (yield from reader.literal(*self.closers)):
+                return
             mark = yield from reader.expect(*self.call)
         else:
             reader.pos -= len(opener) - len(mark)
@@ -67,7 +71,10 @@ class ParameterForm(Form):
 
     def _head(self, reader: Reader) -> Steps[tuple[str, dict[str, str], bool]]:
         """Name and attributes of a tag, and whether it closes itself."""
-        text, stop = yield from reader.until(Stops(self.head_end), _MAX_HEAD)
+        text, stop = yield from reader.until(Stops(self.head_end, *self.noise), _MAX_HEAD)
+        while stop in self.noise:
+            more, stop = yield from reader.until(Stops(self.head_end, *self.noise), _MAX_HEAD)
+            text += more
         if not stop or "\n" in text.strip():
             raise Refused
         closed = text.endswith("/") and not text.startswith("=")
@@ -76,15 +83,19 @@ class ParameterForm(Form):
             for match in _ATTRIBUTE.finditer(text)
         }
         if text.startswith("="):
-            name = text[1:].strip().strip("\"'")
+            name = text[1:].strip()
         else:
-            name = next((attributes[key] for key in ("name", "tool", "key") if key in attributes), "")
+            name = next(
+                (attributes[key] for key in ("name", "tool", "key") if key in attributes), ""
+            )
         return html.unescape(name) if "&" in name else name.strip(), attributes, closed
 
     def _call(self, reader: Reader) -> Steps[None]:
         name, _, closed = yield from self._head(reader)
         if not name:
             raise Refused
+        if reader.tools.resolve(name) is None or reader.tools.known:
+            name = name.strip("\"'")
         schema = reader.schema(name)
         arguments: dict[str, Any] = {}
         body = ""
@@ -116,6 +127,8 @@ class ParameterForm(Form):
         key, attributes, closed = yield from self._head(reader)
         if not key:
             raise Refused
+        if coerce.parameter(schema, key.strip("\"'")) is not None:
+            key = key.strip("\"'")
         if closed:
             return key, typed("", schema, key, attributes, plain=self.plain)
         if (yield from reader.literal(_CDATA)):
@@ -177,16 +190,16 @@ def typed(
     flag = attributes.get("string", "").lower()
     kind = attributes.get("type", "").lower()
     if flag == "true" or kind == "string":
-        return raw
-    if flag == "false" or kind:
-        value = coerce.typed(raw, None, schema, plain=False)
-        return coerce.typed(raw, rule, schema, plain=False) if isinstance(value, str) else value
-    return coerce.typed(raw, rule, schema, plain=plain)
+        kinds = coerce.kinds(rule, schema)
+        return raw if not kinds or "string" in kinds else coerce.typed(raw, rule, schema)
+    return coerce.typed(raw, rule, schema, plain=plain and not flag and not kind)
 
 
 def _trimmed(raw: str) -> str:
     """Without the one line break that models put after the opener and before the closer."""
-    raw = raw.removeprefix("\r\n") if raw.startswith("\r\n") else raw.removeprefix("\n")
+    if not raw.startswith(("\n", "\r\n")):
+        return raw
+    raw = raw.removeprefix("\r").removeprefix("\n")
     return raw.removesuffix("\r\n") if raw.endswith("\r\n") else raw.removesuffix("\n")
 
 
@@ -200,10 +213,11 @@ def _whole(arguments: dict[str, Any], body: str, schema: Mapping[str, Any]) -> s
         if not isinstance(value, dict):
             raise Refused
         return body if literals.is_json(body) else encoded(value)
-    if len(arguments) == 1 and schema:
+    if len(arguments) == 1:
         key, value = next(iter(arguments.items()))
         if key in _WRAPPED and coerce.parameter(schema, key) is None:
             inner = coerce.typed(value, {"type": "object"}, {}) if isinstance(value, str) else value
-            if isinstance(inner, dict):
+            known = schema.get("properties") or (inner if key == "arguments" else {})
+            if isinstance(inner, dict) and inner.keys() <= known.keys():
                 return encoded(inner)
     return encoded(arguments)

@@ -36,6 +36,10 @@ class PythonForm(Form):
             self._offer(reader, text)
             return
         yield from reader.spaces()
+        while opener and (yield from reader.literal(opener)):
+            yield from reader.spaces()
+        if (yield from reader.literal(*self.closers)):
+            return
         first = yield from reader.peek()
         if not first or not (first in "[`(" or first.isalpha() or first == "_"):
             raise Refused
@@ -115,9 +119,11 @@ class _Calls(Literal):
 
     def _object_call(self) -> tuple[str, dict[str, Any]]:
         value = self.value()
+        if not isinstance(value, dict):
+            raise ValueError("no call")  # noqa: TRY004 - text, not a type
         name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            raise ValueError("no call")
+            raise ValueError("no call")  # noqa: TRY004 - text, not a type
         return name, arguments
 
     def _call(self) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ _ENDS: Final = Stops("\nObservation", "\nAction", "\nThought", "\nFinal Answer")
 class ReactForm(Form):
     """One action with its input."""
 
-    def read(self, reader: Reader, opener: str) -> Steps[None]:
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one action."""
         head, stop = yield from reader.until(Stops("\n"), _MAX_LINE)
         match = _NUMBERED.match(head)
@@ -51,4 +51,4 @@ class ReactForm(Form):
         key = reader.tools.sole_string(reader.tools.resolve(name) or "")
         if key is None and reader.tools.known:
             raise Refused
-        return encoded({key or "input": text.strip("\"")})
+        return encoded({key or "input": text.strip('"')})

@@ -1,12 +1,13 @@
 """What every engine reads with: text that may still be coming, calls offered, text given back.
 
-An engine is a generator that reads one block of model text from its opener on. It yields whenever it
-needs more text and goes on where it stopped when more has come, so text that arrives whole and text
-that arrives by the character take the same path, and nothing is read twice. An engine that finds no
-call raises `Refused`; what it had not yet turned into calls is then text again.
+An engine is a generator that reads one block of model text from its opener on. It yields whenever
+it needs more text and goes on where it stopped when more has come, so text that arrives whole and
+text that arrives by the character take the same path, and nothing is read twice. An engine that
+finds no call raises `Refused`; what it had not yet turned into calls is then text again.
 """
 
 import re
+import sys
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -14,6 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from toolglot.dialects.literals import JsonScan
+from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
 
 T = TypeVar("T")
@@ -25,6 +27,7 @@ MAX_BLOCK: Final = 1 << 22
 _MAX_NAME: Final = 256
 _BOUNDARY: Final = re.compile(r"[.:/]")
 _NO_NAME: Final = frozenset(" \t\r\n<>{}()[]\"'`,;|=&")
+_NO_CALL: Final = frozenset("\r\n<>{}`")
 
 
 class Refused(Exception):  # noqa: N818 - no error: the text is no call
@@ -78,7 +81,10 @@ class Tools:
     def resolve(self, name: str) -> str | None:
         """The declared name that is meant; any plausible name if nothing was declared."""
         if not self.known:
-            return name if plausible(name) else None
+            half = name[: len(name) // 2]
+            if half and name == f"{half}.{half}":
+                return half
+            return name if 0 < len(name) <= _MAX_NAME and _NO_CALL.isdisjoint(name) else None
         if name in self._schemas:
             return name
         return self._nearest(name)
@@ -120,13 +126,23 @@ def _declared(tool: Any) -> tuple[str, Mapping[str, Any]]:
         return tool, {}
     if not isinstance(tool, Mapping):
         schema = getattr(tool, "parameters", None)
-        return str(getattr(tool, "name", "")), schema if isinstance(schema, Mapping) else {}
+        return str(getattr(tool, "name", "")), _sound(schema)
     inner = tool.get("function")
     if isinstance(inner, Mapping):
         tool = inner
     schema = tool.get("parameters") or tool.get("input_schema") or tool.get("inputSchema")
     name = tool.get("name")
-    return name if isinstance(name, str) else "", schema if isinstance(schema, Mapping) else {}
+    return name if isinstance(name, str) else "", _sound(schema)
+
+
+def _sound(schema: Any) -> Mapping[str, Any]:
+    """A schema whose properties and required names are what they should be, or are left out."""
+    if not isinstance(schema, Mapping):
+        return {}
+    kinds = {"properties": Mapping, "required": list}
+    return {
+        key: value for key, value in schema.items() if isinstance(value, kinds.get(key, object))
+    }
 
 
 def plausible(name: str) -> bool:
@@ -137,7 +153,10 @@ def plausible(name: str) -> bool:
 class Reader:
     """Text from the start of a block on, and what has become of it."""
 
-    __slots__ = ("buf", "final", "limit", "mark", "offers", "out", "pos", "refusals", "tools", "used")
+    __slots__ = (
+        "buf", "final", "limit", "mark", "offers", "out", "pos", "refusals", "seen", "strict",
+        "tools", "used",
+    )  # fmt: skip
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
@@ -153,6 +172,10 @@ class Reader:
         """Calls of the block that nobody declared."""
         self.used: set[str] = set()
         self.limit = MAX_BLOCK
+        self.seen = 0
+        """How far text was looked at, calls or not."""
+        self.strict = False
+        """Whether a first call that nobody declared makes the whole block no block."""
 
     def append(self, text: str) -> None:
         """More text. In place while nobody else holds the buffer, so that growing is linear."""
@@ -167,6 +190,7 @@ class Reader:
         if self.final:
             return False
         if len(self.buf) - self.mark > self.limit:
+            self.seen = self.mark + self.limit
             raise Refused
         yield
         return True
@@ -212,19 +236,21 @@ class Reader:
         Without a stop all of the rest, with an empty stop. More than `limit` is no call.
         """
         start = scan = self.pos
+        top = start + limit + stops.longest if limit else sys.maxsize
         while True:
-            match = stops.pattern.search(self.buf, scan)
+            match = stops.pattern.search(self.buf, scan, top)
             if match is not None and not (stops.undecided(self.buf, match) and not self.final):
                 break
-            scan = max(scan, match.start() if match else len(self.buf) - stops.longest + 1)
+            last = min(len(self.buf), top)
+            scan = max(scan, match.start() if match else last - stops.longest + 1)
             if limit and scan - start > limit:
                 raise Refused
             match = None
             if not (yield from self.more()):
-                match = stops.pattern.search(self.buf, scan)
+                match = stops.pattern.search(self.buf, scan, top)
                 break
         if match is None:
-            self.pos = len(self.buf)
+            self.pos = self.seen = len(self.buf)
             return self.buf[start:], ""
         if limit and match.start() - start > limit:
             raise Refused
@@ -244,6 +270,7 @@ class Reader:
         while not scan.advance(self.buf):
             if not (yield from self.more()):
                 break
+        self.seen = max(self.seen, scan.pos)
         if scan.in_string:
             raise Refused
         self.pos = scan.pos
@@ -253,9 +280,13 @@ class Reader:
 
     def offer(self, name: str, arguments: str, call_id: str = "") -> bool:
         """Make a call of what was read since the last one, or text if nobody declared it."""
+        if self.pos - self.mark > self.limit:
+            raise Refused
         raw = self.buf[self.mark : self.pos]
         resolved = self.tools.resolve(name)
         if resolved is None:
+            if self.strict and not self.offers:
+                raise Refused
             self.refusals += 1
             self.give_back()
             return False
@@ -310,8 +341,11 @@ class Stops:
 
 
 def encoded(arguments: Any) -> str:
-    """The JSON text of arguments."""
-    return jsontext.text(arguments)
+    """The JSON text of arguments; arguments that cannot be written are no call."""
+    try:
+        return jsontext.text(arguments)
+    except DecodeError:
+        raise Refused from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +354,9 @@ class Form:
 
     openers: tuple[str, ...]
     at: str = "any"
-    """Where the opener counts: `any`where, at the start of a `line`, or of the whole answer."""
+    """Where the opener counts: `any`where, at the start of a `line`, at the `start` of the answer,
+    `loose`: anywhere, but at the start if the dialect is not known; or `begin`: without opener.
+    """
     special: bool = False
     """Whether the opener is a token of its own, which a model cannot write by mentioning it."""
     bare: bool = False

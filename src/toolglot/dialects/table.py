@@ -1,16 +1,19 @@
+# ruff: noqa: RUF001 - the bars and gaps are what the models write
 """The dialects: one row each, over the engines of this package.
 
 The order settles which dialect a text is in when several could have written it.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from toolglot.dialects.channels import ChannelForm
+from toolglot.dialects.channels import ChannelForm, SkipForm
 from toolglot.dialects.elements import ElementForm, NameTagForm
 from toolglot.dialects.gemma import GemmaForm
 from toolglot.dialects.json_calls import JsonForm
 from toolglot.dialects.named_json import NamedForm
+from toolglot.dialects.namespaced import NamespacedForm
 from toolglot.dialects.pairs import PairForm
 from toolglot.dialects.parameters import ParameterForm
 from toolglot.dialects.pythonic import PythonForm
@@ -36,9 +39,12 @@ _FUNCTION_JSON: Final = NamedForm(
     openers=("<function=",), separators=(">",), end=("</function>", "<|eom_id|>", "<|eot_id|>")
 )
 _ARRAY_TAG: Final = JsonForm(openers=("<tool_calls>",), closers=("</tool_calls>",), between="\n,")
-_PYTHON_LIST: Final = PythonForm(openers=("[",), at="start", bare=True)
+_PYTHON_LIST: Final = PythonForm(openers=("[",), at="loose", bare=True)
 _BARE_OBJECT: Final = JsonForm(
     openers=("{",), at="start", bare=True, keeps_opener=True, needs_arguments=True, between=";,\n"
+)
+_BARE_ANYWHERE: Final = JsonForm(
+    openers=("{",), at="loose", bare=True, keeps_opener=True, needs_arguments=True, between=";,\n"
 )
 _BARE_ARRAY: Final = JsonForm(
     openers=("[",), at="start", bare=True, keeps_opener=True, needs_arguments=True
@@ -68,14 +74,13 @@ def _invoke(prefix: str, *wrappers: str, plain: bool = True) -> ParameterForm:
     )
 
 
+_ATEM: Final = replace(_invoke("atem:", "atem:function_calls", plain=False), noise=("<|message|>",))
 _BARS: Final = ("｜DSML｜", "|DSML|", "‖DSML‖", "｜｜DSML｜｜")
-_DSML: Final = tuple(
-    _invoke(bars, f"{bars}function_calls", f"{bars}tool_calls") for bars in _BARS
-)
+_DSML: Final = tuple(_invoke(bars, f"{bars}function_calls", f"{bars}tool_calls") for bars in _BARS)
 _DSML_STRAYS: Final = tuple(
     f"</{bars}{word}>" for bars in _BARS for word in ("invoke", "function_calls", "tool_calls")
 )
-_END_OF_SENTENCE: Final = ("<｜end▁of▁sentence｜>",)
+_END_OF_SENTENCE: Final = ("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>")
 
 
 def _deepseek(begin: str, call: str, sep: str, call_end: str, end: str) -> NamedForm:
@@ -95,7 +100,13 @@ _DEEPSEEK: Final = tuple(
     _deepseek(
         *(
             f"<{bar}tool{gap}{word}{bar}>"
-            for word in (f"calls{gap}begin", f"call{gap}begin", "sep", f"call{gap}end", f"calls{gap}end")
+            for word in (
+                f"calls{gap}begin",
+                f"call{gap}begin",
+                "sep",
+                f"call{gap}end",
+                f"calls{gap}end",
+            )
         )
     )
     for bar in "｜|"
@@ -153,6 +164,24 @@ def _tagged() -> Iterator[Dialect]:
         forms=(_HERMES,),
         strays=_TOOL_CALL,
         drops=("<response>", "</response>"),
+        auto=False,
+    )
+    loose = (("<tools>", "</tools>"), ("<response>", "</response>"), ("<json>", "</json>"))
+    yield Dialect(
+        name="hermes_lenient",
+        models="small Qwen2.5 and Hermes fine-tunes",
+        example='<function name="get_weather">{"city": "Oslo"}</function>',
+        forms=(
+            _HERMES,
+            _QWEN,
+            *(
+                JsonForm(openers=(opener,), closers=(closer,), needs_arguments=True)
+                for opener, closer in (*loose, ("<JSON>", "</JSON>"), ("<xml>", "</xml>"))
+            ),
+            _FENCE,
+            _BARE_OBJECT,
+        ),
+        strays=_TOOL_CALL,
         auto=False,
     )
     yield Dialect(
@@ -253,6 +282,14 @@ def _elements() -> Iterator[Dialect]:
     body = "<parameter=city>\nOslo\n</parameter>\n</function>\n"
     qwen = f"<tool_call>\n<function=get_weather>\n{body}</tool_call>"
     yield Dialect(
+        name="llama3_custom",
+        models="Llama 3.1 with custom tools in its prompt",
+        example='<function=get_weather>{"city": "Oslo"}</function>',
+        forms=(_FUNCTION_JSON,),
+        drops=("<|eom_id|>", "<|eot_id|>"),
+        strays=("</function>",),
+    )
+    yield Dialect(
         name="qwen3_coder",
         models="Qwen3-Coder, Qwen3.5 and later",
         example=qwen,
@@ -308,14 +345,6 @@ def _elements() -> Iterator[Dialect]:
         strays=("</seed:tool_call>",),
     )
     yield Dialect(
-        name="llama3_custom",
-        models="Llama 3.1 with custom tools in its prompt",
-        example='<function=get_weather>{"city": "Oslo"}</function>',
-        forms=(_FUNCTION_JSON,),
-        drops=("<|eom_id|>", "<|eot_id|>"),
-        strays=("</function>",),
-    )
-    yield Dialect(
         name="functionary_v31",
         models="Functionary v3.1",
         example='<function=get_weather>{"city": "Oslo"}</function><|eom_id|>',
@@ -356,18 +385,17 @@ def _elements() -> Iterator[Dialect]:
         models="Hunyuan 3",
         example="<tool_calls><tool_call>get_weather<tool_sep>"
         "<arg_key>city</arg_key><arg_value>Oslo</arg_value></tool_call></tool_calls>",
-        forms=(
-            PairForm(
-                openers=("<tool_calls",), wrapper="tool_calls", separator="tool_sep"
-            ),
-        ),
+        forms=(PairForm(openers=("<tool_calls",), wrapper="tool_calls", separator="tool_sep"),),
         strays=("</tool_calls>", "</tool_call>"),
     )
     yield from _invokes()
 
 
 def _invokes() -> Iterator[Dialect]:
-    body = '<{0}invoke name="get_weather">\n<{0}parameter name="city">Oslo</{0}parameter>\n</{0}invoke>'
+    body = (
+        '<{0}invoke name="get_weather">\n<{0}parameter name="city">Oslo</{0}parameter>\n'
+        "</{0}invoke>"
+    )
     yield Dialect(
         name="anthropic_invoke",
         models="Claude's own, and models that imitate it",
@@ -421,7 +449,7 @@ def _invokes() -> Iterator[Dialect]:
             _invoke("", "dots_function_call"),
             JsonForm(openers=("<dots_function_call>",), closers=("</dots_function_call>",)),
         ),
-        strays=("</dots_function_call>",),
+        drops=("</dots_function_call>",),
     )
     yield Dialect(
         name="step3",
@@ -430,7 +458,11 @@ def _invokes() -> Iterator[Dialect]:
         f"{body.format('steptml:')}<｜tool_call_end｜><｜tool_calls_end｜>",
         forms=(
             ParameterForm(
-                openers=("<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "<steptml:invoke name="),
+                openers=(
+                    "<｜tool_calls_begin｜>",
+                    "<｜tool_call_begin｜>",
+                    "<steptml:invoke name=",
+                ),
                 call=("<steptml:invoke",),
                 call_end=("</steptml:invoke>",),
                 parameter=("<steptml:parameter",),
@@ -465,7 +497,7 @@ def _invokes() -> Iterator[Dialect]:
         example='<function name="get_weather"><param name="city">Oslo</param></function>',
         forms=(
             ParameterForm(
-                openers=("<function name=",),
+                openers=("<function name=", "<functionname="),
                 call=("<function",),
                 call_end=("</function>",),
                 parameter=("<param",),
@@ -480,16 +512,20 @@ def _invokes() -> Iterator[Dialect]:
         models="Muse Glimmer",
         example=f" to=get_weather<|message|><atem:function_calls>\n{atem}\n"
         "</atem:function_calls><|eom|>",
-        forms=(
+        forms=tuple(
             ChannelForm(
-                openers=("<|start|>assistant", " to=", "to="),
+                openers=openers,
+                at=at,
                 special=True,
                 ends=("<|eom|>", "<|eot|>"),
-                starts=("<|start|>assistant",),
                 reasoning=frozenset({"self"}),
                 words=frozenset({"user"}),
-                body=(_invoke("atem:", "atem:function_calls", plain=False),),
-            ),
+                body=(_ATEM,),
+            )
+            for openers, at in (
+                (("<|start|>assistant",), "any"),
+                (("to=", " to=", "<|message|>"), "start"),
+            )
         ),
         reasoning=(),
         drops=("<|eom|>", "<|eot|>"),
@@ -515,9 +551,11 @@ def _invokes() -> Iterator[Dialect]:
         ),
         reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
         drops=(
-            "<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|end_of_msg|>",
+            "<|open|>response<|sep|>",
+            "<|close|>response<|sep|>",
+            "<|end_of_msg|>",
             "<|close|>message<|sep|>",
-        ),  # fmt: skip
+        ),
     )
 
 
@@ -551,22 +589,26 @@ def _tokens() -> Iterator[Dialect]:
         forms=(
             NamedForm(
                 openers=(
-                    "<|tool_calls_section_begin|>", "<|tool_call_section_begin|>",
+                    "<|tool_calls_section_begin|>",
+                    "<|tool_call_section_begin|>",
                     "<|tool_call_begin|>",
-                ),  # fmt: skip
+                ),
                 special=True,
                 begin=("<|tool_call_begin|>",),
                 separators=("<|tool_call_argument_begin|>",),
                 end=("<|tool_call_end|>",),
                 close=("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
                 numbered=True,
+                noisy=True,
                 empty=True,
             ),
         ),
-        drops=("<|im_end|>",),
+        drops=("<|im_end|>", "<|tool_call_argument_begin|>"),
         strays=(
-            "<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_call_end|>",
-        ),  # fmt: skip
+            "<|tool_calls_section_end|>",
+            "<|tool_call_section_end|>",
+            "<|tool_call_end|>",
+        ),
     )
     yield Dialect(
         name="mistral",
@@ -590,9 +632,20 @@ def _tokens() -> Iterator[Dialect]:
                 closers=("<|end_message|>",),
                 starts="{",
             ),
+            JsonForm(
+                openers=("<|message_model|>",),
+                special=True,
+                lead=(
+                    "<|content_invoke_tool_json|>",
+                    "<|content_text|>",
+                    "<|content_thinking|>",
+                ),
+                closers=("<|end_message|>",),
+                starts="{",
+            ),
         ),
         reasoning=(("<|content_thinking|>", "<|end_message|>"),),
-        drops=("<|message_model|>", "<|content_text|>", "<|end_message|>"),
+        drops=("<|content_text|>", "<|end_message|>", "<|message_model|><|content_text|>"),
     )
     yield Dialect(
         name="internlm2",
@@ -659,7 +712,9 @@ def _tokens() -> Iterator[Dialect]:
         models="GigaChat 3",
         example=f"<|function_call|>{weather}",
         forms=(
-            JsonForm(openers=("<|function_call|>",), special=True, starts="{", needs_arguments=True),
+            JsonForm(
+                openers=("<|function_call|>",), special=True, starts="{", needs_arguments=True
+            ),
             JsonForm(
                 openers=("<|message_sep|>", "function call<|role_sep|>"),
                 special=True,
@@ -674,15 +729,23 @@ def _tokens() -> Iterator[Dialect]:
         name="functionary_v2",
         models="Functionary v2",
         example=f"get_weather\n<|content|>{city}<|stop|>",
-        forms=(
+        forms=tuple(
             NamedForm(
-                openers=("<|recipient|>",),
+                openers=(opener,),
+                at=at,
                 special=True,
                 separators=("<|content|>",),
                 end=("<|stop|>", "\n<|from|>assistant\n", "<|from|>assistant\n"),
-            ),
+                nobody="all",
+            )
+            for opener, at in (("<|recipient|>", "any"), ("", "begin"))
         ),
-        drops=("all\n<|content|>", "<|from|>assistant\n", "<|stop|>", "<|recipient|>all\n<|content|>"),
+        drops=(
+            "all\n<|content|>",
+            "<|from|>assistant\n",
+            "<|stop|>",
+            "<|recipient|>all\n<|content|>",
+        ),
         auto=False,
     )
     yield Dialect(
@@ -704,23 +767,29 @@ def _cohere() -> Iterator[Dialect]:
             example='<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", '
             '"parameters": {"city": "Oslo"}}]<|END_ACTION|>',
             forms=(
-                JsonForm(
-                    openers=("<|START_ACTION|>",), special=True, closers=("<|END_ACTION|>",)
-                ),
+                JsonForm(openers=("<|START_ACTION|>",), special=True, closers=("<|END_ACTION|>",)),
+                SkipForm(openers=("</co:",), special=True),
             ),
             reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
             drops=(
-                "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>",
-                "<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>",
+                "<co>",
+                "<|START_RESPONSE|>",
+                "<|END_RESPONSE|>",
+                "<|START_TEXT|>",
+                "<|END_TEXT|>",
+                "<|END_OF_TURN_TOKEN|>",
+                "<|CHATBOT_TOKEN|>",
+                "<|START_OF_TURN_TOKEN|>",
                 "<|END_THINKING|>",
             ),
             strays=("<|END_ACTION|>",),
             auto=name == "cohere_command3",
-        )  # fmt: skip
+        )
     yield Dialect(
         name="command_r_plus",
         models="Command R, R+",
-        example='Action:\n```json\n[{"tool_name": "get_weather", "parameters": {"city": "Oslo"}}]\n```',
+        example='Action:\n```json\n[{"tool_name": "get_weather", '
+        '"parameters": {"city": "Oslo"}}]\n```',
         forms=(_ACTION,),
         drops=("<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>"),
         auto=False,
@@ -743,6 +812,7 @@ def _python() -> Iterator[Dialect]:
             JsonForm(
                 openers=("<|tool_call_start|>",), special=True, closers=("<|tool_call_end|>",)
             ),
+            PythonForm(openers=("[",), at="start", bare=True),
         ),
         drops=("<|im_end|>",),
         strays=("<|tool_call_end|>",),
@@ -774,9 +844,7 @@ def _python() -> Iterator[Dialect]:
         models="Llama 4",
         example=f"<|python_start|>[{call}]<|python_end|>",
         forms=(
-            PythonForm(
-                openers=("<|python_start|>",), special=True, closers=("<|python_end|>",)
-            ),
+            PythonForm(openers=("<|python_start|>",), special=True, closers=("<|python_end|>",)),
             JsonForm(openers=("<|python_start|>",), special=True, closers=("<|python_end|>",)),
             _PYTHON_LIST,
             _BARE_OBJECT,
@@ -830,7 +898,17 @@ def _others() -> Iterator[Dialect]:
         ),
         reasoning=(("<|channel>thought\n", "<channel|>"), ("<|channel>", "<channel|>")),
         strays=("<tool_call|>", "<|tool_response>"),
-        drops=("<turn|>",),
+        drops=("<turn|>", "<channel|>"),
+    )
+    mark = "]<]minimax[>["
+    yield Dialect(
+        name="minimax_m3",
+        models="MiniMax M3",
+        example=f'{mark}<tool_call>{mark}<invoke name="get_weather">{mark}<city>Oslo{mark}</city>'
+        f"{mark}</invoke>{mark}</tool_call>",
+        forms=(NamespacedForm(openers=(f"{mark}<tool_call>",), special=True, token=mark),),
+        reasoning=(("<mm:think>", "</mm:think>"),),
+        strays=(f"{mark}</tool_call>",),
     )
     yield Dialect(
         name="functiongemma",
@@ -859,7 +937,7 @@ def _others() -> Iterator[Dialect]:
                 ends=("<|end|>", "<|call|>", "<|return|>"),
                 starts=("<|start|>assistant", "<|channel|>"),
                 reasoning=frozenset({"analysis"}),
-                words=frozenset({"user"}),
+                words=frozenset({"user", "assistant"}),
             ),
         ),
         reasoning=(),
@@ -878,9 +956,7 @@ def _others() -> Iterator[Dialect]:
         name="langchain_xml",
         models="LangChain's XML agent",
         example="<tool>get_weather</tool>\n<tool_input>Oslo</tool_input>",
-        forms=(
-            ElementForm(openers=("<tool>",), closers=("</tool>",), input="tool_input"),
-        ),
+        forms=(ElementForm(openers=("<tool>",), closers=("</tool>",), input="tool_input"),),
         drops=("<final_answer>", "</final_answer>"),
         strays=("</tool_input>",),
         auto=False,
@@ -917,27 +993,39 @@ def _others() -> Iterator[Dialect]:
         name="qwen_agent",
         models="Qwen1.5 and Qwen2 with Qwen-Agent",
         example='✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}\n✿RESULT✿',
-        forms=(
-            NamedForm(openers=("✿FUNCTION✿:",), separators=("✿ARGS✿:",), special=True),
-        ),
+        forms=(NamedForm(openers=("✿FUNCTION✿:",), separators=("✿ARGS✿:",), special=True),),
         drops=("✿RESULT✿", "✿RETURN✿:"),
     )
 
 
 def _bare() -> Iterator[Dialect]:
     yield Dialect(
+        name="openai_json",
+        models="models that copy API payloads",
+        example='{"tool_calls": [{"id": "a1", "type": "function", "function": '
+        '{"name": "get_weather", "arguments": "{}"}}]}',
+        forms=(JsonForm(openers=("{",), at="start", keeps_opener=True, envelope=True),),
+    )
+    yield Dialect(
         name="llama3_json",
         models="Llama 3.1 to 3.3",
         example='<|python_tag|>{"name": "get_weather", "parameters": {"city": "Oslo"}}',
         forms=(
             JsonForm(openers=("<|python_tag|>",), special=True, starts="{", between=";,\n"),
+            JsonForm(
+                openers=("<|python_start|>",),
+                special=True,
+                starts="{",
+                between=";,\n",
+                closers=("<|python_end|>",),
+            ),
             PythonForm(
                 openers=("<|python_tag|>",),
                 special=True,
                 closers=("<|eom_id|>", "<|eot_id|>"),
                 suffix=".call",
             ),
-            _BARE_OBJECT,
+            _BARE_ANYWHERE,
         ),
         drops=("<|eom_id|>", "<|eot_id|>"),
     )
@@ -945,16 +1033,28 @@ def _bare() -> Iterator[Dialect]:
         name="functionary_v32",
         models="Functionary v3.2",
         example='get_weather\n{"city": "Oslo"}',
-        forms=(NamedForm(openers=(">>>",), separators=("\n",), end=("<|eot_id|>",)),),
+        forms=tuple(
+            NamedForm(
+                openers=(opener,),
+                at=at,
+                separators=("\n",),
+                end=("<|eot_id|>",),
+                nobody="all",
+                code="python",
+            )
+            for opener, at in ((">>>", "any"), ("", "begin"))
+        ),
         drops=(">>>all\n", "<|eot_id|>"),
         auto=False,
     )
     yield Dialect(
-        name="openai_json",
-        models="models that copy API payloads",
-        example='{"tool_calls": [{"id": "a1", "type": "function", "function": '
-        '{"name": "get_weather", "arguments": "{}"}}]}',
-        forms=(_BARE_OBJECT,),
+        name="glm4_legacy",
+        models="GLM-4 of 2024",
+        example='get_weather\n{"city": "Oslo"}',
+        forms=tuple(
+            NamedForm(openers=(opener,), at=at, separators=("\n",), special=True)
+            for opener, at in (("<|assistant|>", "any"), ("", "begin"))
+        ),
         auto=False,
     )
     yield Dialect(
@@ -962,21 +1062,19 @@ def _bare() -> Iterator[Dialect]:
         models="small models",
         example='{"name": "get_weather", "arguments": {"city": "Oslo"}}',
         forms=(_BARE_OBJECT,),
-        auto=False,
     )
     yield Dialect(
         name="json_array_bare",
         models="small models",
         example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
         forms=(_BARE_ARRAY,),
-        auto=False,
     )
     yield Dialect(
         name="xlam",
         models="xLAM",
         example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
         forms=(_BARE_ARRAY, _FENCE, _MISTRAL_ARRAY, _HERMES),
-        auto=True,
+        auto=False,
     )
     yield Dialect(
         name="pythonic",

@@ -69,7 +69,7 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
     """Segments with neighbouring pieces of text joined."""
     done: list[Segment] = []
     words: list[str] = []
-    kind: type[Text] | type[Reasoning] = Text
+    kind: type[Text | Reasoning] = Text
     for each in segments:
         if words and type(each) is not kind:
             done.append(kind("".join(words)))
@@ -145,6 +145,10 @@ class TextDecoder:
         self._calls = 0
         self._gap = True
         self._arm()
+        begin = [(row, form, "") for row in rows for form in row.forms if form.at == "begin"]
+        if begin and not thinking:
+            self._candidates = begin
+            self._next()
 
     def feed(self, text: str) -> list[Segment]:
         """More text; what is certain now."""
@@ -168,19 +172,31 @@ class TextDecoder:
             if self._closers and not row.interrupts:
                 continue
             for form in row.forms:
-                if (bare or not form.bare) and (form.at != "start" or self._line.blank):
-                    for opener in form.openers:
+                if self._eligible(row, form, bare=bare):
+                    for opener in filter(None, form.openers):
                         self._forms.setdefault(opener, []).append((row, form))
         if self._closers:
             others = self._closers
         else:
             strays = {each for row in self._rows for each in row.strays} if self._calls else set()
-            late = self._pairs.values() if self._interrupted else ()
-            drops = [each for row in self._rows for each in row.drops]
+            late = self._pairs.values() if self._interrupted or self._line.blank else ()
+            drops = [each for row in self._rows for each in row.drops] if self.dialect else []
             others = (*self._pairs, *strays, *drops, *late)
             self._strays = strays - set(drops)
         self._drops = frozenset(() if self._closers else (*others,)) - self._pairs.keys()
         self._stops = Stops(*self._forms, *others, "\x00never")
+
+    def _eligible(self, row: Dialect, form: Form, *, bare: bool) -> bool:
+        """Whether a form is looked for: bare ones need declared tools, or a dialect that was named.
+
+        A dialect whose bare form is only a fallback is not found by that form.
+        """
+        if form.bare and (not bare or (self._auto and not row.forms[0].bare)):
+            return False
+        return not self._only_at_start(form) or self._line.blank
+
+    def _only_at_start(self, form: Form) -> bool:
+        return form.at == "start" or (form.at == "loose" and self._auto)
 
     def _run(self) -> list[Segment]:
         done: list[Segment] = []
@@ -240,7 +256,6 @@ class TextDecoder:
             if self._counts(form)
         ]
         self._candidates.sort(key=lambda each: -len(each[2]))
-        self._candidates = self._candidates[:: 1]
         if found < self._reach:
             self._tries += 1
             if self._tries > _TRIES:
@@ -253,7 +268,7 @@ class TextDecoder:
     def _counts(self, form: Form) -> bool:
         """Whether an opener counts where it stands."""
         line = self._line
-        if form.at == "start":
+        if self._only_at_start(form):
             return line.blank or bool(self._closers)
         if form.at == "line" and line.head:
             return False
@@ -306,7 +321,7 @@ class TextDecoder:
             return
         self._row, form, opener = self._candidates.pop(0)
         reader.pos = self._start + len(opener)
-        reader.offers = reader.refusals = 0
+        reader.offers = reader.refusals = reader.seen = 0
         steps: Steps[None] = form.read(reader, opener)
         self._block = steps
 
@@ -318,11 +333,10 @@ class TextDecoder:
         try:
             next(block)
         except StopIteration:
-            self._reach = max(self._reach, reader.pos)
             self._settle(seen)
             self._finish()
         except Refused:
-            self._reach = max(self._reach, reader.pos)
+            self._reach = max(self._reach, reader.pos, reader.seen)
             self._settle(seen)
             if reader.offers or reader.refusals:
                 self._candidates = []

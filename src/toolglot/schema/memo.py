@@ -17,7 +17,7 @@ SIZE: Final = 1024
 def by_text(function: Callable[Concatenate[Json, _P], _R]) -> Callable[Concatenate[Json, _P], _R]:
     """A pure function of a schema that remembers its results, by the text of the schema.
 
-    What it returns is shared between calls and made of a copy of the schema, so nobody may change it.
+    What it returns is shared between calls, and made of a copy of the schema: nobody may change it.
     """
 
     def work_out(text: bytes, *args: _P.args, **kwargs: _P.kwargs) -> _R:

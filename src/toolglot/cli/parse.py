@@ -1,0 +1,116 @@
+"""`toolglot parse`: the tool calls that a model wrote inside its text."""
+
+import argparse
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from toolglot.cli.common import Commands, add_command, add_file, read_input
+from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.text import ParsedText, TextDecoder, merged
+from toolglot.errors import DecodeError
+from toolglot.wire import jsontext
+
+_EXAMPLES: Final = (
+    "toolglot parse answer.txt",
+    "toolglot parse --dialect qwen3_coder --tools tools.json answer.txt",
+    "toolglot parse --jsonl answers.jsonl",
+    "toolglot parse --split char answer.txt",
+)
+_LONGEST: Final = 9
+"""The longest piece of a random split."""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    summary = "take a model's text apart into words, reasoning and tool calls"
+    parser = add_command(commands, "parse", run, summary, *_EXAMPLES)
+    add_file(parser)
+    parser.add_argument(
+        "--dialect",
+        choices=["auto", *DIALECTS],
+        default="auto",
+        metavar="DIALECT",
+        help="how the calls are written; found out if left out (`toolglot dialects` lists them)",
+    )
+    parser.add_argument(
+        "--tools",
+        metavar="FILE",
+        help="the declared tools, or a request that declares them: only these become calls",
+    )
+    parser.add_argument(
+        "--thinking", action="store_true", help="the text begins inside the model's reasoning"
+    )
+    parser.add_argument(
+        "--split", metavar="HOW", help="feed in pieces: char, a number of characters, random:SEED"
+    )
+    parser.add_argument(
+        "--jsonl", action="store_true", help='each line of the input is {"text": …} or a string'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what the text holds, as one line of JSON, or one for each line of the input."""
+    tools = _tools(args.tools) if args.tools else None
+    data = read_input(args.file).decode("utf-8", "replace")
+    for text, own in _texts(data) if args.jsonl else [(data, None)]:
+        print(jsontext.text(_shown(_parsed(args, text, own or tools))))
+    return 0
+
+
+def _texts(data: str) -> Iterator[tuple[str, list[Any] | None]]:
+    """The texts of lines, each with the tools that its line declares."""
+    for number, line in enumerate(data.split("\n"), 1):
+        if not line.strip():
+            continue
+        value = jsontext.decode(line)
+        text = value.get("text") if isinstance(value, dict) else value
+        if not isinstance(text, str):
+            raise DecodeError(f"line {number}", "no text")
+        tools = value.get("tools") if isinstance(value, dict) else None
+        yield text, tools if isinstance(tools, list) else None
+
+
+def _tools(file: str) -> list[Any]:
+    value = jsontext.decode(Path(file).read_bytes())
+    tools = value.get("tools") if isinstance(value, dict) else value
+    if not isinstance(tools, list):
+        raise DecodeError(file, "no list of tools")
+    return tools
+
+
+def _parsed(args: argparse.Namespace, text: str, tools: list[Any] | None) -> ParsedText:
+    decoder = TextDecoder(args.dialect, tools, thinking=args.thinking)
+    segments = [each for piece in _split(args, text) for each in decoder.feed(piece)]
+    return ParsedText(decoder.dialect, tuple(merged([*segments, *decoder.close()])))
+
+
+def _split(args: argparse.Namespace, text: str) -> Iterator[str]:
+    how = args.split or str(len(text) or 1)
+    kind, _, seed = how.partition(":")
+    if kind == "random" and seed:
+        sizes = random.Random(seed)  # noqa: S311 - no secret
+        start = 0
+        while start < len(text):
+            end = start + sizes.randint(1, _LONGEST)
+            yield text[start:end]
+            start = end
+        return
+    size = 1 if how == "char" else int(how) if how.isdecimal() else 0
+    if size < 1:
+        args.refuse(f"--split {how}: neither char, nor a number, nor random:SEED")
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def _shown(parsed: ParsedText) -> dict[str, Any]:
+    return {
+        "dialect": parsed.dialect,
+        "content": parsed.content,
+        "reasoning": parsed.reasoning,
+        "calls": [
+            {"id": call.id, "name": call.name, "arguments": jsontext.exact(call.arguments)}
+            for call in parsed.calls
+        ],
+    }

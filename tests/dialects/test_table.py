@@ -1,0 +1,92 @@
+"""Every dialect reads its own texts, however they are cut, and is found where it can be."""
+
+import json
+
+import pytest
+from tests.dialects.samples import SAMPLES, TOOLS, Sample
+
+from toolglot import profiles
+from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.text import ParsedText, TextDecoder, merged, parse_text
+
+CASES = [
+    pytest.param(name, sample, id=f"{name}-{number}")
+    for name, samples in SAMPLES.items()
+    for number, sample in enumerate(samples)
+]
+NEEDS_TOOLS = {"json_bare", "json_array_bare", "pythonic", "tool_code"}
+"""Dialects that nothing but a declared name tells from ordinary text."""
+
+
+def cut(pieces: list[str], name: str, sample: Sample) -> ParsedText:
+    decoder = TextDecoder(name, TOOLS, thinking=sample.thinking)
+    segments = [each for piece in pieces for each in decoder.feed(piece)]
+    return ParsedText(decoder.dialect, tuple(merged([*segments, *decoder.close()])))
+
+
+def test_every_dialect_has_a_text_of_its_own():
+    assert SAMPLES.keys() == DIALECTS.keys()
+
+
+@pytest.mark.parametrize(("name", "sample"), CASES)
+def test_text_is_taken_apart_s3_26(name, sample):
+    """S3-26: what surrounds the calls comes back with its white space. S3-29: ids are unique."""
+    parsed = parse_text(sample.text, TOOLS, name, thinking=sample.thinking)
+    calls = [(call.name, json.loads(call.arguments)) for call in parsed.calls]
+    assert calls == sample.calls
+    assert parsed.content == sample.content
+    assert parsed.reasoning == sample.reasoning
+    ids = [call.id for call in parsed.calls]
+    assert ids == (sample.ids or [f"call_{n}" for n in range(len(ids))])
+    assert parsed.dialect == name
+
+
+@pytest.mark.parametrize(("name", "sample"), CASES)
+@pytest.mark.parametrize("dialect", ["own", "auto"])
+def test_text_is_the_same_however_it_is_cut_s3_25(name, sample, dialect):
+    """S3-06, S3-25: a tag cut in two changes nothing; every two pieces, and every character."""
+    asked = name if dialect == "own" else "auto"
+    text = sample.text
+    whole = cut([text], asked, sample)
+    assert cut(list(text), asked, sample) == whole
+    for place in range(1, len(text)):
+        assert cut([text[:place], text[place:]], asked, sample) == whole, text[:place]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_example_is_one_call(name):
+    tools = [*TOOLS, "get_weather", "code_interpreter"]
+    parsed = parse_text(DIALECTS[name].example, tools, name)
+    assert len(parsed.calls) == 1
+    assert parsed.content.strip() == ""
+
+
+@pytest.mark.parametrize("name", [row.name for row in DIALECTS.values() if row.auto])
+def test_dialect_is_found_s3_04(name):
+    """S3-04: a text in an unknown format says itself which it is."""
+    example = DIALECTS[name].example
+    assert parse_text(example, ["get_weather"]).dialect == name
+    alone = parse_text(example)
+    assert alone.dialect == (None if name in NEEDS_TOOLS else name)
+    if name in NEEDS_TOOLS:
+        assert alone.content == example
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_undeclared_call_stays_text_byte_for_byte(name):
+    """D-20: only a declared tool is called."""
+    row = DIALECTS[name]
+    text = row.example
+    parsed = parse_text(text, ["something_else"], name)
+    assert parsed.calls == ()
+    for mark in (*row.drops, *(mark for pair in row.reasoning for mark in pair)):
+        text = text.replace(mark, "")
+    said = parsed.content + parsed.reasoning
+    assert "".join(said.split()) == "".join(text.split())
+
+
+def test_dialects_that_profiles_name_exist():
+    named = {each.dialect for each in profiles.families() if each.dialect}
+    named |= {dialect for each in profiles.profiles() for dialect in each.tools.dialects}
+    assert named
+    assert named <= DIALECTS.keys()
