@@ -13,8 +13,18 @@ MODULES = sorted(
 )
 
 
+DOORS = {
+    "schema": ("test_narrow.py", "dialects formats merge openapi reading roots values walk"),
+    "dialects": ("test_table.py", ""),
+}
+"""Folders whose modules work together behind one door: its tests, and the modules behind it (all)."""
+
+
 def home(module: Path) -> Path:
     """Where the tests of a module live, below tests/."""
+    door, behind = DOORS.get(module.parts[0], ("", ""))
+    if door and (not behind or module.stem in behind.split()):
+        return Path(module.parts[0], door)
     if module.parts[0] == "protocols" and len(module.parts) > 2:
         return Path("protocols", f"test_{module.parts[1]}.py")
     return module.with_name(f"test_{module.name}")
@@ -27,6 +37,8 @@ def home(module: Path) -> Path:
         ("wire/sse.py", "wire/test_sse.py"),
         ("protocols/tables.py", "protocols/test_tables.py"),
         ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
+        ("schema/walk.py", "schema/test_narrow.py"),
+        ("schema/required.py", "schema/test_required.py"),
     ],
 )
 def test_home(module, test):

@@ -51,3 +51,11 @@ def test_a_call_may_be_a_part_of_its_own_to_the_client():
     undo.tool("shell", Step(name="shell", part=lambda _call: item))
     assert undo.part(call("shell")) is item
     assert undo.part(call("other")) == call("other")
+
+
+def test_calls_are_held_only_where_a_step_needs_them_whole():
+    undo = Undo()
+    undo.tool("b", Step(name="a"))
+    assert not undo.holds
+    undo.tool("d", Step(name="c", arguments=str.upper))
+    assert undo.holds

@@ -67,6 +67,15 @@ class Undo:
     def __bool__(self) -> bool:
         return bool(self.tools or self.ids)
 
+    @property
+    def holds(self) -> bool:
+        """Whether calls of some tool can be undone only when they are whole."""
+        return any(
+            step.part is not None or (step.arguments is not None and step.live is None)
+            for steps in self.tools.values()
+            for step in steps
+        )
+
     def tool(self, after: str, step: Step) -> None:
         """A tool is called `after` from now on; before, it was what the step says.
 

@@ -245,7 +245,12 @@ SAMPLES: dict[str, list[Sample]] = {
         )
     ],
     "trinity": [
-        Sample(f"<think>I call <tool_call>{_json(BELL)}</tool_call></think>Ok", [BELL], "Ok", "I call ")
+        Sample(
+            f"<think>I call <tool_call>{_json(BELL)}</tool_call></think>Ok",
+            [BELL],
+            "Ok",
+            "I call ",
+        )
     ],
     "ernie45": [HERMES, Sample("<response>Hi.</response>", [], "Hi.")],
     "hermes_lenient": [
@@ -364,7 +369,8 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample(
             "<tool_calls>"
             + "".join(
-                f"<tool_call>{_tags(c, '{name}<tool_sep>', *GLM_FLAT[1:])}</tool_call>" for c in BOTH
+                f"<tool_call>{_tags(c, '{name}<tool_sep>', *GLM_FLAT[1:])}</tool_call>"
+                for c in BOTH
             )
             + "</tool_calls>",
             BOTH,

@@ -50,7 +50,7 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
         # Nothing needs adapting; calls are checked all the same.
         return [Serial(), Checking(ctx)]
     buffered = ctx.options.stream_tools == "buffered"
-    holds = buffered or bool(ctx.undo) or changes(ctx.options)
+    holds = buffered or ctx.undo.holds or changes(ctx.options)
     passes: list[StreamPass] = []
     # Whatever holds a call back, as targets do that write calls whole, would let later parts
     # overtake it, unless those wait too.

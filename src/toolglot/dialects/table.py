@@ -723,7 +723,7 @@ def _tokens() -> Iterator[Dialect]:
                 needs_arguments=True,
             ),
         ),
-        drops=("</s>", "<|message_sep|>"),
+        drops=("</s>",),
     )
     yield Dialect(
         name="functionary_v2",
