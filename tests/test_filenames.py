@@ -17,7 +17,7 @@ DOORS = {
     "schema": ("test_narrow.py", "dialects formats merge openapi reading roots values walk"),
     "dialects": ("test_table.py", ""),
 }
-"""Folders whose modules work together behind one door: its tests, and the modules behind it (all)."""
+"""Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
 
 
 def home(module: Path) -> Path:
