@@ -47,10 +47,8 @@ def matrix() -> str:
 def options() -> str:
     """Return the options of a translation, with what their source says of them."""
     source = inspect.getsource(Options)
-    found = re.findall(
-        r'^    (\w+): (.+?) = (.+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL
-    )
-    rows = ((f"`{name}`", f"`{value}`", " ".join(text.split())) for name, _, value, text in found)
+    found = re.findall(r'^    (\w+): [^\n]+ = ([^\n]+)\n    """([\s\S]+?)"""', source, re.MULTILINE)
+    rows = ((f"`{name}`", f"`{value}`", " ".join(text.split())) for name, value, text in found)
     return table(("Option", "Default", "Meaning"), rows)
 
 

@@ -15,7 +15,84 @@ from toolglot.dialects.text import ParsedText, TextDecoder, merged, parse_text
 FOLDER = Path(__file__).resolve().parents[3] / "shared"
 CASES = FOLDER / "dialect-cases.jsonl"
 STREAMS = FOLDER / "dialect-stream-cases.jsonl"
-RECORDED: dict[str, int] = {}  # recorded
+RECORDED = {
+    "anthropic_invoke": 5,
+    "anthropic_legacy": 2,
+    "apertus": 17,
+    "apriel": 3,
+    "bracket_calling": 2,
+    "cline_xml": 3,
+    "cohere_command3": 13,
+    "cohere_command4": 7,
+    "command_r_plus": 2,
+    "deepseek_v3": 33,
+    "deepseek_v31": 39,
+    "deepseek_v32": 48,
+    "deepseek_v4": 37,
+    "dots": 2,
+    "ernie45": 3,
+    "firefunction_v2": 2,
+    "functionary_v2": 2,
+    "functionary_v31": 3,
+    "functionary_v32": 4,
+    "functiongemma": 16,
+    "gemma4": 86,
+    "gigachat3": 15,
+    "glm45": 28,
+    "glm47": 41,
+    "glm4_legacy": 2,
+    "gorilla_openfunctions": 1,
+    "granite": 9,
+    "granite4": 6,
+    "granite_20b_fc": 6,
+    "harmony": 21,
+    "hermes": 72,
+    "hunyuan_a13b": 6,
+    "hy_v3": 12,
+    "inkling": 7,
+    "internlm2": 5,
+    "jamba": 19,
+    "json_bare": 5,
+    "json_fence": 4,
+    "kimi_k2": 74,
+    "kimi_k3": 17,
+    "langchain_xml": 2,
+    "lfm2": 73,
+    "ling3": 2,
+    "llama3_custom": 1,
+    "llama3_json": 38,
+    "llama4_pythonic": 10,
+    "lmstudio": 2,
+    "longcat": 6,
+    "minicpm3": 2,
+    "minicpm5": 10,
+    "minimax_m1": 6,
+    "minimax_m2": 32,
+    "minimax_m3": 20,
+    "mistral": 28,
+    "muse_glimmer": 42,
+    "nemotron_deci": 19,
+    "nemotron_v3": 36,
+    "nexus_raven": 2,
+    "olmo3": 34,
+    "openai_json": 5,
+    "phi4_mini": 16,
+    "poolside_v1": 27,
+    "pythonic": 30,
+    "qwen3_coder": 80,
+    "qwen_agent": 2,
+    "qwen_agent_code": 1,
+    "react": 5,
+    "sarashina": 2,
+    "seed_oss": 18,
+    "step3": 3,
+    "step3p5": 18,
+    "tool_code": 3,
+    "trinity": 1,
+    "xai_function_call": 3,
+    "xlam": 6,
+    "xml_id_name_args": 3,
+}
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the collected cases are not here")
 
 
@@ -64,8 +141,8 @@ def test_strict_cases_do_not_get_worse():
         total[case["format"]] += 1
         passed[case["format"]] += case["format"] in DIALECTS and _passes(case)
     for name, count in total.most_common():
-        print(f"{name} {passed[name]}/{count}")
-    print(f"all {passed.total()}/{total.total()}")
+        print(f"{name} {passed[name]}/{count}")  # noqa: T201 - for whoever asks with -s
+    print(f"all {passed.total()}/{total.total()}")  # noqa: T201
     worse = {
         name: (passed[name], count) for name, count in RECORDED.items() if passed[name] < count
     }

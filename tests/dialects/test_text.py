@@ -124,7 +124,8 @@ def test_argument_text_is_kept_as_written():
         ("<x.ai:tool_call>" + BELL[11:-12] + "</x.ai:tool_call>", "xai_tool_call"),
         ("<tool>ls -la</tool>", "generic_tool_xml"),
         (
-            '{"tool_calls": [{"function": {"name": "f", "arguments": "{\\"q\\": \\"tool_use\\"}"}}]}',
+            '{"tool_calls": [{"function": {"name": "f", '
+            '"arguments": "{\\"q\\": \\"tool_use\\"}"}}]}',
             "openai_json",
         ),
         ('{"content": [{"type": "tool_use", "name": "f", "input": {}}]}', "openai_json"),
@@ -175,7 +176,7 @@ def test_unknown_dialect_is_refused():
 def test_segments_come_as_soon_as_they_are_certain_s3_24():
     """S3-24, S3-25: text at once, a call when it is complete, once, and what follows it is kept."""
     decoder = TextDecoder("auto", TOOLS)
-    assert decoder.feed("Hello ") == [Text("Hello ")]
+    assert decoder.feed("Hello.") == [Text("Hello.")]
     assert decoder.feed("<tool") == []
     assert decoder.feed("_call>") == []
     call = decoder.feed(BELL[11:] + "after <")
@@ -318,10 +319,8 @@ def test_block_that_never_ends_is_given_back(monkeypatch):
     assert "".join(each.text for each in [*out, *decoder.close()]) == text
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "langchain_xml"])
 def test_deep_nesting_is_no_error(dialect):
+    opener = SAMPLES[dialect][0].text[:40]
     for deep in ("[" * 5000, '{"a":' * 5000, "{" * 5000, "<a>" * 3000, "(" * 5000):
-        for name, samples in SAMPLES.items():
-            if name == dialect:
-                opener = samples[0].text[:40]
-                assert parse_text(opener + deep, TOOLS, dialect).calls == ()
+        assert parse_text(opener + deep, TOOLS, dialect).calls == ()

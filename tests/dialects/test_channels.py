@@ -1,0 +1,50 @@
+"""Messages and whom they are for."""
+
+import json
+
+import pytest
+
+from toolglot.dialects.text import Reasoning, Text, TextDecoder, parse_text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<|channel|>commentary to=functions.f <|constrain|>json<|message|>",
+        " to=functions.f<|channel|>analysis<|message|>",
+        "<|start|>assistant to=functions.f<|channel|>commentary json<|message|>",
+        "<|channel|>commentary to=functions.f<|channel|>commentary<|message|>",
+    ],
+)
+@pytest.mark.parametrize("end", ["<|call|>", ""])
+def test_headers_of_calls(head, end):
+    parsed = parse_text(f'{head}{{"a": 1}}{end}', None, "harmony")
+    assert [(call.name, json.loads(call.arguments)) for call in parsed.calls] == [("f", {"a": 1})]
+    assert parsed.content == ""
+
+
+def test_final_words_come_as_they_are_written():
+    decoder = TextDecoder("harmony")
+    assert decoder.feed("<|channel|>analysis<|message|>hm") == [Reasoning("hm")]
+    assert decoder.feed("<|end|><|start|>assistant<|channel|>fin") == []
+    assert decoder.feed("al<|message|>Hel") == [Text("Hel")]
+    assert decoder.feed("lo<|ret") == [Text("lo")]
+    assert [*decoder.feed("urn|>"), *decoder.close()] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "<|channel|>", "<|channel|>final", '<|message|>{"a": 1}']
+)
+def test_odd_headers_are_text(text):
+    assert parse_text(text, None, "harmony").content == text
+
+
+def test_call_quoted_to_the_user_is_text():
+    quoted = 'like <atem:invoke name="f"></atem:invoke>'
+    parsed = parse_text(f" to=user<|message|>{quoted}<|eot|>", ["f"], "muse_glimmer")
+    assert (parsed.content, parsed.calls) == (quoted, ())
+
+
+def test_citations_are_left_out():
+    text = "a <co>b</co: 0:[1]> c </co: "
+    assert parse_text(text, None, "cohere_command3").content == "a b c </co: "
