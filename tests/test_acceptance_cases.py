@@ -1197,3 +1197,27 @@ def test_arguments_that_are_cut_are_reported_not_repaired(source, target, argume
     [made] = parts_of(seen(response, source, target), ir.ToolCall)
     assert made.arguments == arguments
     assert shown(response, source, target)[0].status == 200
+
+
+# --- case-24 --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("forced", [True, False])
+def test_no_tool_is_forced_while_anthropic_thinks(source, forced):
+    """case-24: forcing gives way to thinking, in sight; without thinking it stays."""
+    tool: dict = {"name": "look", "parameters": {"type": "object"}}
+    chat = source == "openai-chat"
+    body: dict = {
+        "model": "m",
+        "tools": [{"type": "function", "function": tool} if chat else {"type": "function", **tool}],
+        "tool_choice": "required" if forced else "auto",
+        "messages" if chat else "input": [{"role": "user", "content": "hi"}],
+    }
+    thinking = {"reasoning_effort": "high"} if chat else {"reasoning": {"effort": "high"}}
+    wire, receipt = toolglot.translate_request({**body, **thinking}, source=source, target="anthropic")
+    assert wire.body["thinking"]["type"] != "disabled"
+    assert wire.body["tool_choice"]["type"] == "auto"
+    assert ("choice-mapped" in receipt.codes()) == forced
+    calm, _ = toolglot.translate_request(body, source=source, target="anthropic")
+    assert calm.body["tool_choice"]["type"] == ("any" if forced else "auto")

@@ -119,6 +119,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
     choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
 
+    reasoning_bars_force: bool = False
+    """No tool can be forced while reasoning is on."""
+
     reasoning_bars_prefill: bool = False
     """Reasoning cannot be on while the last message is the beginning of the answer."""
 

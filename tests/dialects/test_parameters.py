@@ -60,7 +60,7 @@ def test_schema_decides_the_type_s3_50(key, raw, value):
 
 def test_closer_counts_only_before_more_markup_case_49():
     """case-49: a value may hold the closer of its own element."""
-    value = 'x = "</parameter>" + y\n<parameter=no>'
+    value = 'x = "</parameter>" + y, or <parameter=no>'
     text = f"<function=f><parameter=text>\n{value}\n</parameter><parameter=count>1</parameter>"
     assert only(text + "</function>") == {"text": value, "count": 1}
 

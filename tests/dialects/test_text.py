@@ -124,8 +124,10 @@ def test_argument_text_is_kept_as_written():
         ("<x.ai:tool_call>" + BELL[11:-12] + "</x.ai:tool_call>", "xai_tool_call"),
         ("<tool>ls -la</tool>", "generic_tool_xml"),
         (
-            '{"tool_calls": [{"function": {"name": "f", '
-            '"arguments": "{\\"q\\": \\"tool_use\\"}"}}]}',
+            (
+                '{"tool_calls": [{"function": {"name": "f", '
+                '"arguments": "{\\"q\\": \\"tool_use\\"}"}}]}'
+            ),
             "openai_json",
         ),
         ('{"content": [{"type": "tool_use", "name": "f", "input": {}}]}', "openai_json"),

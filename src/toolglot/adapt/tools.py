@@ -119,10 +119,18 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         ctx.note("field-dropped", path, "there are no tools to choose from", "info")
         return replace(request, tool_choice=None, parallel_tool_calls=None)
     adapted = choice if _is_own(choice, request, target) else _narrowed(choice, target, path, ctx)
+    if adapted.mode in ("required", "tool") and _bars_force(request, target):
+        ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
+        adapted = ToolChoice(mode="auto")
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _bars_force(request: Request, target: Surface) -> bool:
+    settings = request.reasoning
+    return target.reasoning_bars_force and settings is not None and settings.enabled is True
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:

@@ -265,7 +265,7 @@ def _joined(text: str) -> str:
 def lenient(text: str) -> Any:
     """The value of JSON text or, where it is not quite JSON, of what it must mean."""
     try:
-        return jsontext.peek(text)
+        return jsontext.exact(text)
     except ValueError:
         return Literal(text).whole()
 

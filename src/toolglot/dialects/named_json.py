@@ -112,7 +112,7 @@ class NamedForm(Form):
         yield from reader.spaces()
         closed = bool(self.end) and (yield from reader.literal(*self.end))
         if not closed:
-            if self.must_end and reader.pos < len(reader.buf):
+            if self.must_end and (reader.pos < len(reader.buf) or arguments == "{}"):
                 raise Refused
             reader.pos = end if not fence else reader.pos
         if self.numbered and name.isdigit():

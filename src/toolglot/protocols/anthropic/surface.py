@@ -64,6 +64,7 @@ SURFACE: Final = Surface(
         "assistant": frozenset({"text"}),
     },
     reasoning=frozenset({"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}),
+    reasoning_bars_force=True,
     reasoning_bars_prefill=True,
     efforts=("low", "medium", "high", "xhigh", "max"),
     outputs=frozenset({"schema"}),
