@@ -261,7 +261,6 @@ REASONING = [
     "<|channel|>",
     "<|start|>assistant",
     "<|message|>",
-    "<tool_call></tool_call>",
 ]
 """Marks that are not text even without a call."""
 

@@ -26,6 +26,7 @@ _CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)")
 class SkipForm(Form):
     """A mark of changing content that means nothing to the reader, up to its end."""
 
+    frames: bool = True
     until: str = ">"
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002

@@ -362,6 +362,9 @@ class Form:
     bare: bool = False
     """Whether the opener is so common that only a declared name makes it a call."""
 
+    frames: bool = False
+    """Whether it only frames words, which says nothing as long as the dialect is not known."""
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read a block after its opener, offering calls to the reader."""
         raise NotImplementedError

@@ -193,6 +193,8 @@ class TextDecoder:
         """
         if form.bare and (not bare or (self._auto and not row.forms[0].bare)):
             return False
+        if form.frames and self.dialect is None:
+            return False
         return not self._only_at_start(form) or self._line.blank
 
     def _only_at_start(self, form: Form) -> bool:
@@ -370,6 +372,10 @@ class TextDecoder:
     def _finish(self) -> None:
         """A block was read to its end."""
         reader = self._reader
+        if self.dialect is None and reader.mark == self._start:
+            # A block with nothing in it is no sign of a dialect.
+            self._next()
+            return
         self._block = None
         self._candidates = []
         if reader.offers == 0 and reader.mark < reader.pos and reader.refusals:
