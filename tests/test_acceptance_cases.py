@@ -1215,7 +1215,9 @@ def test_no_tool_is_forced_while_anthropic_thinks(source, forced):
         "messages" if chat else "input": [{"role": "user", "content": "hi"}],
     }
     thinking = {"reasoning_effort": "high"} if chat else {"reasoning": {"effort": "high"}}
-    wire, receipt = toolglot.translate_request({**body, **thinking}, source=source, target="anthropic")
+    wire, receipt = toolglot.translate_request(
+        {**body, **thinking}, source=source, target="anthropic"
+    )
     assert wire.body["thinking"]["type"] != "disabled"
     assert wire.body["tool_choice"]["type"] == "auto"
     assert ("choice-mapped" in receipt.codes()) == forced

@@ -75,6 +75,12 @@ def test_no_call(text):
         assert parse_text(text, None, dialect).content == text
 
 
+def test_several_objects_for_one_name():
+    text = '✿FUNCTION✿: f\n✿ARGS✿: {"a": 1}\n✿ARGS✿: {"a": 2}\n✿RETURN✿: done'
+    assert calls(text, "qwen_agent") == [("call_0", "f", {"a": 1}), ("call_1", "f", {"a": 2})]
+    assert parse_text(text, None, "qwen_agent").content == "\n done"
+
+
 def test_raw_code_for_the_code_tool():
     assert calls("python\nprint(1)", "functionary_v32") == [
         ("call_0", "python", {"code": "print(1)"})

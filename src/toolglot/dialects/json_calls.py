@@ -41,8 +41,6 @@ class JsonForm(Form):
     """Whether the opener is part of the value."""
     needs_arguments: bool = False
     must_close: bool = False
-    end_only: bool = False
-    """Whether nothing may follow."""
     lead: tuple[str, ...] = ()
     """Marks up to which words are dropped; the first of them is followed by a call."""
     empty: bool = True
@@ -80,7 +78,7 @@ class JsonForm(Form):
                 yield from reader.spaces()
             if (yield from reader.peek()) not in tuple(self.starts):
                 break
-            if calls and not self.must_close and not self.end_only:
+            if calls and not self.must_close:
                 after, reader.pos = reader.pos, end
                 _offer(reader, calls)
                 calls = []
@@ -105,12 +103,6 @@ class JsonForm(Form):
                 reader.pos = end
         else:
             reader.pos = end
-        if self.end_only:
-            here = reader.pos
-            yield from reader.spaces()
-            if (yield from reader.peek()):
-                raise Refused
-            reader.pos = here
         if not calls and not reader.offers and not reader.refusals:
             raise Refused
         _offer(reader, calls)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from toolglot.wire import jsontext
 
 MAX_DEPTH: Final = 64
-_OUTSIDE: Final = re.compile(r"[\"'{}\[\]()<`|]|\S")
 _SIGNIFICANT: Final = re.compile(r"[\"'{}\[\](),:<`|]")
 _CLOSES: Final = {"}": "{", "]": "[", ")": "("}
 _WORDS: Final = {

@@ -118,10 +118,14 @@ class NamedForm(Form):
         if self.numbered and name.isdigit():
             name = _fitting(reader, arguments) or name
         reader.offer(name, arguments, call_id)
-        while self.many and closed and (yield from reader.literal(*self.separators)):
+        while self.many:
+            end = reader.pos
+            yield from reader.spaces()
+            if not (yield from reader.literal(*self.separators)):
+                reader.pos = end
+                return
             yield from reader.spaces()
             arguments = yield from self._object(reader)
-            yield from reader.literal(*self.end)
             reader.offer(name, arguments)
 
     def _object(self, reader: Reader) -> Steps[str]:

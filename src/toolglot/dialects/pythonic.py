@@ -23,8 +23,6 @@ class PythonForm(Form):
     """Whether `print(default_api.name(…))` means `name(…)`."""
     suffix: str = ""
     """What the name of a call ends with and is not part of it."""
-    may_be_code: str = ""
-    """The parameter that takes text which is no call."""
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read all calls of a block."""

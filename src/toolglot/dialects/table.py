@@ -993,7 +993,9 @@ def _others() -> Iterator[Dialect]:
         name="qwen_agent",
         models="Qwen1.5 and Qwen2 with Qwen-Agent",
         example='✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}\n✿RESULT✿',
-        forms=(NamedForm(openers=("✿FUNCTION✿:",), separators=("✿ARGS✿:",), special=True),),
+        forms=(
+            NamedForm(openers=("✿FUNCTION✿:",), separators=("✿ARGS✿:",), special=True, many=True),
+        ),
         drops=("✿RESULT✿", "✿RETURN✿:"),
     )
 
