@@ -3,44 +3,32 @@
 wire, receipt = toolglot.translate_request(body, source="anthropic", target="openai-chat")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from toolglot.calls import (
-    ToolCall,
-    ToolOutput,
-    build_tool_result_messages,
-    format_tool_result,
-    format_tools,
-    is_compatible,
-    map_tool_call,
-    parse_tool_calls,
-)
-from toolglot.context import Context, Options
-from toolglot.errors import (
-    DecodeError,
-    MissingExtraError,
-    StreamError,
-    ToolglotError,
-    UnknownProtocolError,
-    UntranslatableError,
-)
-from toolglot.receipt import Note, Receipt
-from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.rules import ToolRules
-from toolglot.streams import StreamTranslator
-from toolglot.translate import (
-    decode_request,
-    decode_response,
-    encode_request,
-    encode_response,
-    translate_request,
-    translate_response,
-)
-from toolglot.wire.message import WireRequest, WireResponse
 
 if TYPE_CHECKING:
     from toolglot.adapt.validate import validate_arguments, validate_tool_calls
+    from toolglot.calls import (
+        ToolCall,
+        ToolOutput,
+        build_tool_result_messages,
+        format_tool_result,
+        format_tools,
+        is_compatible,
+        map_tool_call,
+        parse_tool_calls,
+    )
+    from toolglot.context import Context, Options
+    from toolglot.dialects.text import ParsedText, TextDecoder, parse_text
     from toolglot.doctor import Finding, diagnose, repair_history
+    from toolglot.errors import (
+        DecodeError,
+        MissingExtraError,
+        StreamError,
+        ToolglotError,
+        UnknownProtocolError,
+        UntranslatableError,
+    )
     from toolglot.lint import Violation, lint_stream
     from toolglot.parsers import ToolingMiddleware, get_parser, register_parser
     from toolglot.profiles import (
@@ -49,7 +37,20 @@ if TYPE_CHECKING:
         get_capabilities,
         get_profile,
     )
+    from toolglot.receipt import Note, Receipt
+    from toolglot.registry import PROTOCOLS, get_protocol
+    from toolglot.rules import ToolRules
     from toolglot.schema.conform import Problem
+    from toolglot.streams import StreamTranslator
+    from toolglot.translate import (
+        decode_request,
+        decode_response,
+        encode_request,
+        encode_response,
+        translate_request,
+        translate_response,
+    )
+    from toolglot.wire.message import WireRequest, WireResponse
 
 __all__ = [
     "PROTOCOLS",
@@ -59,10 +60,12 @@ __all__ = [
     "MissingExtraError",
     "Note",
     "Options",
+    "ParsedText",
     "Problem",
     "Receipt",
     "StreamError",
     "StreamTranslator",
+    "TextDecoder",
     "ToolCall",
     "ToolOutput",
     "ToolRules",
@@ -90,6 +93,7 @@ __all__ = [
     "is_compatible",
     "lint_stream",
     "map_tool_call",
+    "parse_text",
     "parse_tool_calls",
     "register_parser",
     "repair_history",
@@ -102,13 +106,31 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-_LATER = {
+_HOMES = {
     "validate_arguments": "adapt.validate",
     "validate_tool_calls": "adapt.validate",
+    "ToolCall": "calls",
+    "ToolOutput": "calls",
+    "build_tool_result_messages": "calls",
+    "format_tool_result": "calls",
+    "format_tools": "calls",
+    "is_compatible": "calls",
+    "map_tool_call": "calls",
+    "parse_tool_calls": "calls",
+    "Context": "context",
+    "Options": "context",
+    "ParsedText": "dialects.text",
+    "TextDecoder": "dialects.text",
+    "parse_text": "dialects.text",
     "Finding": "doctor",
     "diagnose": "doctor",
     "repair_history": "doctor",
-    "Problem": "schema.conform",
+    "DecodeError": "errors",
+    "MissingExtraError": "errors",
+    "StreamError": "errors",
+    "ToolglotError": "errors",
+    "UnknownProtocolError": "errors",
+    "UntranslatableError": "errors",
     "Violation": "lint",
     "lint_stream": "lint",
     "ToolingMiddleware": "parsers",
@@ -118,14 +140,33 @@ _LATER = {
     "family_of": "profiles",
     "get_capabilities": "profiles",
     "get_profile": "profiles",
+    "Note": "receipt",
+    "Receipt": "receipt",
+    "PROTOCOLS": "registry",
+    "get_protocol": "registry",
+    "ToolRules": "rules",
+    "Problem": "schema.conform",
+    "StreamTranslator": "streams",
+    "decode_request": "translate",
+    "decode_response": "translate",
+    "encode_request": "translate",
+    "encode_response": "translate",
+    "translate_request": "translate",
+    "translate_response": "translate",
+    "WireRequest": "wire.message",
+    "WireResponse": "wire.message",
 }
-"""What few programs need, and the module that has it."""
+"""Every public name, and the module that has it."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load what few programs need only when it is asked for."""
-    if name in _LATER:
-        from importlib import import_module  # noqa: PLC0415 - as above
+    """Load a public name when it is first asked for, so that importing the package costs little."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

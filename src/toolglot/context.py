@@ -5,11 +5,11 @@ and equal context give equal bytes, which the prompt caches of providers depend 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
 from toolglot.ir import Request, Response, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
@@ -150,8 +150,7 @@ class Context:
         self._counter += 1
         if not isinstance(self._seed, bytes):
             self._seed = self._seed()
-        digest = blake2b(self._seed, digest_size=12, salt=self._counter.to_bytes(8, "big"))
-        return prefix + digest.hexdigest()
+        return prefix + digest(self._seed, 12, self._counter).hex()
 
     def begin(self, data: bytes) -> None:
         """Let made-up ids depend on the first piece of a stream, unless they depend on something

@@ -7,7 +7,6 @@ is sound; only another provider's sealed reasoning state is taken out.
 """
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.validate import asks, check_calls
 from toolglot.context import Context, Options
+from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.receipt import Receipt
@@ -186,7 +186,7 @@ def _context(options: Options, source: str, target: str, body: Body | None) -> C
 
 def _digest(body: Body) -> bytes:
     """What made-up ids depend on: the same input gives the same ids, another one others."""
-    return blake2b(_bytes(body), digest_size=16).digest()
+    return digest(_bytes(body), 16)
 
 
 def _has_carrier(body: Body, surface: Surface) -> bool:

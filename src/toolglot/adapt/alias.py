@@ -10,10 +10,10 @@ import re
 import sys
 from collections.abc import Collection
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import count
 from typing import Final
 
+from toolglot.digest import digest
 from toolglot.surface import Rule
 
 DIGEST: Final = 8
@@ -62,7 +62,7 @@ def make_alias(text: str, rule: Rule, *, stem: str | None = None, attempt: int =
 
 def _digest(text: str, attempt: int, length: int) -> str:
     data = text.encode("utf-8", "surrogatepass")
-    hashed = blake2b(data, digest_size=48, salt=attempt.to_bytes(8, "big")).digest()
+    hashed = digest(data, 48, attempt)
     number = int.from_bytes(hashed, "big")
     letters = []
     for _ in range(length):

@@ -5,7 +5,6 @@ never dropped: what cannot be repaired is delivered as it came, with a note.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from toolglot.adapt.repair import from_xml, repair_arguments
 from toolglot.adapt.sanitize import sanitize_arguments, sanitize_text
 from toolglot.context import Context, Options
+from toolglot.digest import digest
 from toolglot.events import (
     Event,
     Failed,
@@ -130,7 +130,7 @@ def _new_id(call: Any, taken: set[str]) -> str:
     count = 0
     while True:
         seed = f"{count} {call.name} {call.arguments}".encode("utf-8", "surrogatepass")
-        made = "call_" + blake2b(seed, digest_size=12).hexdigest()
+        made = "call_" + digest(seed, 12).hex()
         if made not in taken:
             taken.add(made)
             return made
