@@ -20,6 +20,7 @@ from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
 from toolglot.context import Options
+from toolglot.dialects.table import DIALECTS
 from toolglot.matrix import pairs
 from toolglot.receipt import CATALOGUE
 
@@ -95,6 +96,12 @@ def families() -> str:
     return table(("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit"), rows)
 
 
+def dialects() -> str:
+    """Return the dialects and who writes them."""
+    rows = ((f"`{row.name}`", row.models.replace("|", "\\|")) for row in DIALECTS.values())
+    return table(("Dialect", "Written by"), rows)
+
+
 def cli_help() -> str:
     """Return the help of every command."""
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
@@ -103,6 +110,7 @@ def cli_help() -> str:
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
+    "dialects": dialects,
     "families": families,
     "matrix": matrix,
     "note-codes": note_codes,
