@@ -1,9 +1,12 @@
 """The context: ids, time, notes, and what could not cross over."""
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import toolglot
 from toolglot.context import Context, Options
 from toolglot.errors import UntranslatableError
 from toolglot.receipt import CATALOGUE
@@ -202,3 +205,16 @@ def test_leftovers_come_before_notes_and_only_once_per_receipt():
     assert ctx.receipt().codes() == {"field-unknown": 1, "id-made": 1}
     assert list(ctx.receipt().codes()) == ["field-unknown", "id-made"]
     assert ctx.receipt() == ctx.receipt()
+
+
+def test_a_translation_leaves_no_garbage_in_circles():
+    """A circle would keep whole requests alive until the collector finds them."""
+    body = {"model": "m", "max_tokens": 1, "messages": [], "x": {"y": [1]}, "top_k": 3}
+    toolglot.translate_request(body, source="anthropic", target="openai-chat")
+    gc.collect()
+    gc.disable()
+    try:
+        toolglot.translate_request(body, source="anthropic", target="openai-chat")
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -192,10 +192,11 @@ class Context:
 
     def receipt(self) -> Receipt:
         """All notes so far, with one for each field that could not cross over."""
-        notes = tuple(self._notes)
         if self.source is not self.target:
-            notes = (*self._leftover_notes(), *notes)
-        receipt = Receipt(notes)
+            self._notes[:0] = self._leftover_notes()
+        # What was left knows this context, so keeping it would keep everything alive in a circle.
+        self._left.clear()
+        receipt = Receipt(tuple(self._notes))
         if self.options.strict and receipt.losses:
             raise UntranslatableError(receipt.losses)
         return receipt
