@@ -131,6 +131,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     outputs: frozenset[str] = frozenset({"text", "json", "schema"})
     """Output formats that it can be asked for."""
 
+    explicit_strict: bool = False
+    """Whether a tool is strict should be said, because servers take silence for different things."""
+
     strict_default: bool | None = False
     """What a tool without `strict` means; None: the protocol has no such field."""
 

@@ -39,7 +39,7 @@ def adapt_tools(request: Request, ctx: Context) -> Request:
         ctx.tool_paths = tuple(path for _, path in placed)
     tools = tuple(tool for tool, _ in placed)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in request.tools)
-    if silent and target.strict_default is not None:
+    if silent and target.explicit_strict:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
     return replace(request, tools=tools)
 
@@ -72,7 +72,7 @@ def _adapt_function(
     options = ctx.options
     changes: dict[str, Any] = {}
     if tool.strict is None:
-        if target.strict_default is not None:
+        if target.explicit_strict:
             changes["strict"] = False
     elif target.strict_default is None:
         changes["strict"] = None

@@ -41,6 +41,7 @@ FORMATS: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
+    explicit_strict=True,
     media_fields=frozenset({"name", "detail"}),
     path="/v1/chat/completions",
     settings={

@@ -44,6 +44,7 @@ FORMATS: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
+    explicit_strict=True,
     earlier_keys=frozenset({"previous_response_id", "conversation"}),
     media_fields=frozenset({"name", "detail"}),
     path="/v1/responses",
