@@ -132,7 +132,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     """Output formats that it can be asked for."""
 
     explicit_strict: bool = False
-    """Whether a tool is strict should be said, because servers take silence for different things."""
+    """Whether a tool is strict should be said: servers take silence for different things."""
 
     strict_default: bool | None = False
     """What a tool without `strict` means; None: the protocol has no such field."""
