@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, NamedTuple
@@ -120,8 +121,10 @@ def value_of(arguments: str) -> Any:
 
 
 def by_anthropic(url: str) -> tuple[Said, str | None]:
-    client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
-    with client.messages.stream(model="m", max_tokens=9, messages=[]) as stream:
+    with (
+        anthropic.Anthropic(base_url=url, api_key="none", max_retries=0) as client,
+        client.messages.stream(model="m", max_tokens=9, messages=[]) as stream,
+    ):
         message = stream.get_final_message()
     usage = message.usage
     return Said(
@@ -138,8 +141,10 @@ def by_anthropic(url: str) -> tuple[Said, str | None]:
 
 
 def by_chat(url: str) -> tuple[Said, str | None]:
-    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-    with client.chat.completions.stream(model="m", messages=[]) as stream:
+    with (
+        openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client,
+        client.chat.completions.stream(model="m", messages=[]) as stream,
+    ):
         for _ in stream:
             pass
         completion = stream.current_completion_snapshot
@@ -162,9 +167,11 @@ def chat_call(call: dict[str, Any]) -> tuple[str | None, str, Any]:
 
 
 def by_responses(url: str) -> tuple[Said, str | None]:
-    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
     last: Any = None
-    with client.responses.stream(model="m", input=[]) as stream:
+    with (
+        openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client,
+        client.responses.stream(model="m", input=[]) as stream,
+    ):
         for event in stream:
             last = event
     response = last.response
@@ -197,13 +204,13 @@ def by_gemini(url: str) -> tuple[Said, str | None]:
     client = genai.Client(api_key="none", http_options=options)
     parts: list[Any] = []
     usage = stop = None
-    for chunk in client.models.generate_content_stream(model="m", contents="?"):
-        (candidate, *_) = chunk.candidates
-        if (candidate.index or 0) == 0:
-            parts += candidate.content.parts or ()
-            stop = candidate.finish_reason or stop
-        usage = chunk.usage_metadata or usage
-    client.close()
+    with closing(client):
+        for chunk in client.models.generate_content_stream(model="m", contents="?"):
+            (candidate, *_) = chunk.candidates
+            if (candidate.index or 0) == 0:
+                parts += candidate.content.parts or ()
+                stop = candidate.finish_reason or stop
+            usage = chunk.usage_metadata or usage
     called = [part.function_call for part in parts if part.function_call]
     return Said(
         text="".join(part.text for part in parts if part.text and not part.thought),
@@ -218,8 +225,8 @@ def by_gemini(url: str) -> tuple[Said, str | None]:
 
 def by_ollama(url: str) -> tuple[Said, str | None]:
     client = ollama.Client(host=url)
-    chunks = list(client.chat(model="m", messages=[], stream=True))
-    client._client.close()
+    with closing(client._client):
+        chunks = list(client.chat(model="m", messages=[], stream=True))
     last = chunks[-1]
     return Said(
         text="".join(chunk.message.content or "" for chunk in chunks),
