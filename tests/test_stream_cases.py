@@ -1512,3 +1512,32 @@ def test_reasoning_details_come_back(client):
     )
     (turn,) = [m for m in sent_back("openai-chat", client, data) if m["role"] == "assistant"]
     assert turn["reasoning_details"] == details
+
+
+# --- nothing silent -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini", "ollama"])
+@pytest.mark.parametrize("with_logprobs", [True, False])
+def test_token_probabilities_of_a_responses_stream_are_named(target, with_logprobs):
+    """X-18: a stream does not carry them on, and says so."""
+    logprobs = [{"token": "hi", "logprob": -0.1, "bytes": [], "top_logprobs": []}]
+    text = {"type": "output_text", "text": "hi", "annotations": []}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{**text, "logprobs": logprobs if with_logprobs else []}],
+    }
+    response = {"id": "resp_1", "model": "m", "status": "completed", "output": [message]}
+    events = [
+        {"type": "response.created", "response": {**response, "output": []}},
+        {"type": "response.output_item.done", "output_index": 0, "item": message},
+        {"type": "response.completed", "response": response},
+    ]
+    translator = StreamTranslator("openai-responses", target)
+    for event in events:
+        translator.feed(f"data: {json.dumps(event)}\n\n".encode())
+    translator.close()
+    assert translator.receipt.codes().get("logprobs-dropped", 0) == with_logprobs

@@ -69,6 +69,12 @@ _STATUS: Final = {"response.completed": "completed", "response.incomplete": "inc
 _IDLE: Final = frozenset({"keepalive", "ping", "response.ping"})
 
 
+def _has_logprobs(item: Json) -> bool:
+    content = item.get("content")
+    pieces = content if isinstance(content, list) else ()
+    return any(isinstance(piece, dict) and piece.get("logprobs") for piece in pieces)
+
+
 class StreamDecoder:
     """Bytes to events."""
 
@@ -257,6 +263,10 @@ class StreamDecoder:
     def _complete_item(self, item: Item, raw: Json) -> Iterator[Event]:
         if item.done:
             return
+        if _has_logprobs(raw):
+            self._ctx.note(
+                "logprobs-dropped", "logprobs", "token probabilities are not streamed on"
+            )
         try:
             parts = decode_output_item(self._fields(raw))
         except DecodeError as error:
