@@ -78,8 +78,22 @@ def test_the_same_protocol_passes_bytes_through(name):
     for piece in (b"data:{}", b"\r\n\xff", b"", b": ping\n\n"):
         assert translator.feed(piece) == piece
     assert translator.close() == b""
-    assert translator.fail(ir.ApiError(kind="timeout", message="late")) == b""
     assert not translator.receipt
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cut_is_told_in_the_same_protocol_too(name):
+    """X-15: what was passed on until it broke off must not look whole."""
+    whole = b"".join(map(get_protocol(name).StreamEncoder(Context()).encode, TEXT))
+    cut = StreamTranslator(name, name)
+    cut.feed(whole[: len(whole) // 2])
+    assert b"late" in cut.fail(ir.ApiError(kind="timeout", message="late"))
+    watched = StreamTranslator(name, name, watch=True)
+    assert watched.feed(whole) == whole
+    if watched.stops:
+        assert watched.close() == b""
+        assert watched.error is None
+    assert StreamTranslator(name, name, watch=True).close() != b""
 
 
 @pytest.mark.parametrize("target", [name for name in NAMES if name != "gemini"])

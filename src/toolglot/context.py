@@ -152,7 +152,7 @@ class Context:
             self._seed = self._seed()
         return prefix + digest(self._seed, 12, self._counter).hex()
 
-    def begin(self, data: bytes) -> None:
+    def begin(self, data: bytes | Callable[[], bytes]) -> None:
         """Let made-up ids depend on the first piece of a stream, unless they depend on something
         else.
         """
@@ -191,15 +191,19 @@ class Context:
         return self.source.settings.get(field, field) if self.source else field
 
     def receipt(self) -> Receipt:
+        """All notes so far; in strict mode a loss is an `UntranslatableError`."""
+        receipt = Receipt(self.notes())
+        if self.options.strict and receipt.losses:
+            raise UntranslatableError(receipt.losses)
+        return receipt
+
+    def notes(self) -> tuple[Note, ...]:
         """All notes so far, with one for each field that could not cross over."""
         if self.source is not self.target:
             self._notes[:0] = self._leftover_notes()
         # What was left knows this context, so keeping it would keep everything alive in a circle.
         self._left.clear()
-        receipt = Receipt(tuple(self._notes))
-        if self.options.strict and receipt.losses:
-            raise UntranslatableError(receipt.losses)
-        return receipt
+        return tuple(self._notes)
 
     def _leftover_notes(self) -> Iterable[Note]:
         for where, minor, rest in self._left:

@@ -12,14 +12,25 @@ from toolglot.adapt.streams import StreamPass, stream_passes
 from toolglot.adapt.validate import asks, changes
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
-from toolglot.events import Event, Failed, Grammar, PartEnded
-from toolglot.ir import ApiError, Request
+from toolglot.events import (
+    Event,
+    Failed,
+    Finished,
+    Grammar,
+    PartEnded,
+    Started,
+    UsageSeen,
+    merge_usage,
+)
+from toolglot.ir import ApiError, Request, StopReason, Usage
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.translate import Body, answer_context
 from toolglot.wire.message import WireRequest
+from toolglot.wire.relabel import Relabel
 
 _BAD_GATEWAY: Final = 502
+_OUTCOMES: Final = frozenset({Started, UsageSeen, Finished, Failed})
 
 
 class StreamTranslator:
@@ -35,7 +46,11 @@ class StreamTranslator:
     client's own.
     """
 
-    __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_same", "_watches")
+    __slots__ = (
+        "_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_relabel", "_same",
+        "_started", "_watches",
+        "error", "stops", "usage",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,30 +59,45 @@ class StreamTranslator:
         *,
         request: Body | WireRequest | Request | None = None,
         context: Context | None = None,
+        watch: bool = False,
         **options: Any,
     ) -> None:
         decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
         self._same = source == target and not changes(self._ctx.options)
-        self._watches = self._same and asks(self._ctx.options)
+        self._watches = self._same and (watch or asks(self._ctx.options))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)
         self._adapt = _chain(stream_passes(self._ctx))
         self._grammar = Grammar()
+        self._relabel = _relabel(self._ctx) if self._same else None
+        self._started: Started | None = None
+        self.usage: Usage | None = None
+        """The tokens so far, as the provider counts them."""
+        self.stops: tuple[StopReason, ...] = ()
+        """Why each answer ended, once it has."""
+        self.error: ApiError | None = None
+        """What went wrong, if something did."""
 
     def feed(self, data: bytes) -> bytes:
         """What the client gets for these bytes of the provider."""
-        if self._same and not self._watches:
-            return data
-        written = self._write(lambda: self._decoder.feed(data))
-        return data if self._same else written
+        if not self._same:
+            return self._write(lambda: self._decoder.feed(data))
+        if self._watches:
+            self._write(lambda: self._decoder.feed(data))
+        return self._relabel.feed(data) if self._relabel else data
 
     def close(self) -> bytes:
         """What the client gets at the end; an error in its own shape if the provider broke off."""
+        rest = self._relabel.close() if self._relabel else b""
         if self._same and not self._watches:
-            return b""
+            return rest
+        known = self.error
         written = self._write(self._decoder.close) + self._encoder.close()
-        return b"" if self._same else written
+        if not self._same:
+            return written
+        # What was passed on did not end; a client must not take it for whole.
+        return rest + self._error() if self.error is not known else rest
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
@@ -76,7 +106,12 @@ class StreamTranslator:
             for event in self._decoder.close():
                 yield Failed(error) if isinstance(event, Failed) else event
 
-        return b"" if self._same else self._write(events) + self._encoder.close()
+        if not self._same:
+            return self._write(events) + self._encoder.close()
+        if self._grammar.complete:
+            return b""
+        self.error = error
+        return (self._relabel.close() if self._relabel else b"") + self._error()
 
     @property
     def receipt(self) -> Receipt:
@@ -86,10 +121,13 @@ class StreamTranslator:
     def _write(self, read: Callable[[], Iterable[Event]]) -> bytes:
         if self._grammar.complete:
             return b""
-        adapt, check, encode = self._adapt, self._grammar.check, self._encoder.encode
+        adapt, check = self._adapt, self._grammar.check
+        encode = _nothing if self._same else self._encoder.encode
         written: list[bytes] = []
         try:
             for event in read():
+                if type(event) in _OUTCOMES:
+                    self._see(event)
                 for adapted in adapt(event):
                     check(adapted)
                     written.append(encode(adapted))
@@ -97,6 +135,27 @@ class StreamTranslator:
             # What cannot be read on, for example because it never ends, must not look complete.
             written += map(encode, self._broken_off(str(error)))
         return written[0] if len(written) == 1 else b"".join(written)
+
+    def _see(self, event: Event) -> None:
+        """Keep what whoever pays, logs or retries wants to know."""
+        if isinstance(event, Started):
+            self._started = event
+            self.usage = event.usage
+        elif isinstance(event, UsageSeen):
+            self.usage = merge_usage(self.usage, event.usage)
+        elif isinstance(event, Finished):
+            self.stops = event.stops
+        elif isinstance(event, Failed):
+            self.error = event.error
+
+    def _error(self) -> bytes:
+        """What ends a stream that was passed on until it broke off."""
+        if self.error is None:
+            return b""
+        encode = self._encoder.encode
+        if self._started is not None:
+            encode(self._started)
+        return encode(Failed(self.error)) + self._encoder.close()
 
     def _broken_off(self, why: str) -> Iterable[Event]:
         self._ctx.note("event-skipped", "", f"the rest of the stream: {why}")
@@ -106,6 +165,18 @@ class StreamTranslator:
         for event in events:
             self._grammar.check(event)
             yield event
+
+
+def _nothing(_event: Event) -> bytes:
+    return b""
+
+
+def _relabel(ctx: Context) -> Relabel | None:
+    """What names the model of an answer as its client did, where that differs."""
+    model = ctx.options.model
+    if model is None or ctx.source is None or ctx.request is None or ctx.request.model == model:
+        return None
+    return Relabel(ctx.source.model_at, ctx.request.model)
 
 
 def _chain(passes: list[StreamPass]) -> Callable[[Event], Iterable[Event]]:

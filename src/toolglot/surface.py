@@ -39,6 +39,18 @@ class Surface(Struct, frozen=True, kw_only=True):
     path: str
     """Where requests go, below the base URL; `{model}` is filled in."""
 
+    model_at: tuple[str, ...] = ("model",)
+    """Where an answer, or an event of a stream, names its model."""
+
+    stream_type: str = "text/event-stream"
+    """The media type of a stream."""
+
+    keep_alive: bytes = b""
+    """Bytes in a stream that say nothing, and that its clients take as a sign of life."""
+
+    headers: frozenset[str] = frozenset()
+    """Headers by which its clients choose something."""
+
     settings: Mapping[str, str]
     """Settings of a request that it carries: interlingua field to wire path."""
 

@@ -80,15 +80,26 @@ def translate_request(
     `Options`: `strict`, `max_tokens`, `model` and so on.
     """
     ctx = context or _context(Options(**options), source, target, body)
-    decoder, encoder = get_protocol(source), get_protocol(target)
     wire = WireRequest(body=read_body(body, ctx), path=path)
-    request = decoder.decode_request(wire, ctx)
-    if ctx.options.model is not None:
-        request = replace(request, model=ctx.options.model)
-    elif source == target and not (_has_carrier(body, decoder.SURFACE) or chooses_ids(ctx.options)):
+    if ctx.options.model is None and stays(body, source, target, ctx.options):
+        get_protocol(source).decode_request(wire, ctx)
         return wire, ctx.receipt()
+    asked = get_protocol(source).decode_request(wire, ctx)
+    return send(asked, source, target, ctx), ctx.receipt()
+
+
+def send(asked: Request, source: str, target: str, ctx: Context) -> WireRequest:
+    """What a provider gets of a client's request that was read already."""
+    request = asked if ctx.options.model is None else replace(asked, model=ctx.options.model)
     request = _at_home(request, ctx) if source == target else adapt_request(request, ctx)
-    return encoder.encode_request(request, ctx), ctx.receipt()
+    return get_protocol(target).encode_request(request, ctx)
+
+
+def stays(body: Body, source: str, target: str, options: Options) -> bool:
+    """Whether a request leaves as it came: it stays in its protocol and nothing in it is ours."""
+    if source != target or chooses_ids(options):
+        return False
+    return not _has_carrier(body, get_protocol(source).SURFACE)
 
 
 def translate_response(
@@ -108,21 +119,33 @@ def translate_response(
     that it asked for and repeats what its protocol repeats.
     """
     ctx = context or answer_context(source, target, body, request, Options(**options))
-    decoder, encoder = get_protocol(source), get_protocol(target)
-    wire = WireResponse(
-        body=_read_answer(body, status, ctx), status=status, headers=_lower(headers)
-    )
-    response = decoder.decode_response(wire, ctx)
+    wire = read_answer(body, status, headers, ctx)
+    response = get_protocol(source).decode_response(wire, ctx)
+    return show(response, wire, source, target, ctx), ctx.receipt()
+
+
+def show(
+    response: Response | ApiError, wire: WireResponse, source: str, target: str, ctx: Context
+) -> WireResponse:
+    """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
+    encoder = get_protocol(target)
     if source == target:
         checked = response
         if isinstance(response, Response) and asks(ctx.options):
             checked = check_calls(response, ctx)
-        if checked is response:
-            return wire, ctx.receipt()
-        return encoder.encode_response(checked, ctx), ctx.receipt()
+        return wire if checked is response else encoder.encode_response(checked, ctx)
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
-    return encoder.encode_response(response, ctx), ctx.receipt()
+    return encoder.encode_response(response, ctx)
+
+
+def read_answer(
+    body: Body, status: int, headers: Mapping[str, str] | None, ctx: Context
+) -> WireResponse:
+    """An answer as it came."""
+    return WireResponse(
+        body=_read_answer(body, status, ctx), status=status, headers=_lower(headers)
+    )
 
 
 def _read_answer(body: Body, status: int, ctx: Context) -> Json:

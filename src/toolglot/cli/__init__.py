@@ -24,11 +24,13 @@ from toolglot.cli import (
     lint_stream,
     parse,
     protocols,
+    serve,
     translate,
 )
 from toolglot.errors import ToolglotError
 
 _COMMANDS: Final = (
+    serve,
     translate,
     explain,
     lint_stream,

@@ -52,6 +52,37 @@ def peek(data: bytes | str) -> Any:
             raise ValueError(str(error)) from None
 
 
+class Glance(msgspec.Struct, frozen=True):
+    """What decides where a request goes, read without reading the rest."""
+
+    model: Any = None
+    stream: Any = None
+
+
+_GLANCE: Final = msgspec.json.Decoder(Glance)
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def glance(data: bytes) -> Glance:
+    """The model and streaming of a request; a `DecodeError` if it is no JSON object."""
+    try:
+        return _GLANCE.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        value = decode(data)
+    if not isinstance(value, dict):
+        raise DecodeError("", "expected a JSON object")
+    return Glance(value.get("model"), value.get("stream"))
+
+
+def splice(data: bytes, key: str, value: Any) -> bytes:
+    """A JSON object with one member set; all others stay as they were written."""
+    try:
+        members: dict[str, Any] = _MEMBERS.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        members = decode(data)
+    return encode({**members, key: value})
+
+
 def exact(data: str) -> Any:
     """Like `peek`, with every decimal number as it is written: `3.10` keeps its zero."""
     try:

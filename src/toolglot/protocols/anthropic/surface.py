@@ -35,6 +35,14 @@ SURFACE: Final = Surface(
     signs_reasoning=True,
     parts_in_content=True,
     path="/v1/messages",
+    model_at=("model", "message.model"),
+    # A ping does not reset the watchdog of Claude Code 2.1.197; a delta without a reason does.
+    keep_alive=(
+        b"event: message_delta\n"
+        b'data: {"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},'
+        b'"usage":{"output_tokens":0}}\n\n'
+    ),
+    headers=frozenset({"anthropic-version", "anthropic-beta"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",

@@ -47,6 +47,9 @@ SURFACE: Final = Surface(
     name=NAME,
     parts_in_content=True,
     path="/v1beta/models/{model}:generateContent",
+    model_at=("modelVersion",),
+    # A comment breaks the parsers of Google's own SDKs; a blank line does not.
+    keep_alive=b"\r\n",
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",

@@ -56,6 +56,7 @@ SURFACE: Final = Surface(
     name=NAME,
     media_fields=frozenset(),
     path="/api/chat",
+    stream_type="application/x-ndjson",
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},

@@ -44,6 +44,8 @@ SURFACE: Final = Surface(
     explicit_strict=True,
     media_fields=frozenset({"name", "detail"}),
     path="/v1/chat/completions",
+    keep_alive=b": keep-alive\n\n",
+    headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "max_tokens": "max_tokens",

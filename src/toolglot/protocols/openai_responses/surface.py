@@ -48,6 +48,10 @@ SURFACE: Final = Surface(
     earlier_keys=frozenset({"previous_response_id", "conversation"}),
     media_fields=frozenset({"name", "detail"}),
     path="/v1/responses",
+    model_at=("model", "response.model"),
+    # Codex 0.166.0 counts any event, known or not, and no comment.
+    keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
+    headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "instructions",

@@ -1,0 +1,79 @@
+"""`toolglot serve`: the gateway."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from toolglot.cli.common import Commands, add_command
+from toolglot.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from toolglot.gateway.config import Config
+
+_EXAMPLES: Final = (
+    "toolglot serve",
+    "toolglot serve --config toolglot.toml --port 8100",
+    "toolglot serve --host 0.0.0.0 --keys --workers 4",
+)
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    summary = "run the gateway: every protocol in, every provider out"
+    parser = add_command(commands, "serve", run, summary, *_EXAMPLES)
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="the configuration; toolglot.toml in this directory if it is there, else the "
+        "providers whose keys are in the environment, else the built-in demo model",
+    )
+    parser.add_argument("--host", help="address to listen on; 127.0.0.1 if left out")
+    parser.add_argument("--port", type=int, help="port to listen on; 8100 if left out, 0 for any")
+    parser.add_argument(
+        "--port-file", metavar="FILE", help="write the port there once the gateway answers"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="processes that share the port")
+    parser.add_argument(
+        "--keys", action="store_true", help="ask clients for keys of `toolglot keys create`"
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="listen beyond this machine without keys"
+    )
+    parser.add_argument("--database", metavar="FILE", help="where keys, usage and state are kept")
+    parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run until a signal comes."""
+    try:
+        from toolglot.gateway import serve as gateway  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("gateway", error.name or "aiohttp") from None
+    config = _configured(args)
+    gateway.check_exposure(config)
+    server = config.server
+    sock = gateway.listen(server.host, server.port, shared=server.workers > 1)
+    port = sock.getsockname()[1]
+
+    def ready() -> None:
+        if args.port_file:
+            gateway.write_port(args.port_file, port)
+        gateway.say(f"toolglot listens on http://{server.host}:{port}")
+
+    (gateway.serve_many if server.workers > 1 else gateway.serve)(config, sock, ready)
+    return 0
+
+
+def _configured(args: argparse.Namespace) -> "Config":
+    from toolglot.gateway.config import FILE, load_config  # noqa: PLC0415 - an extra
+
+    path = Path(args.config) if args.config else Path(FILE)
+    config = load_config(path if args.config or path.is_file() else None)
+    given = {
+        name: value
+        for name in ("host", "port", "workers", "database", "keys", "open")
+        if (value := getattr(args, name)) not in (None, False)
+    }
+    return replace(config, server=replace(config.server, **given))

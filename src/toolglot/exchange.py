@@ -1,0 +1,195 @@
+"""An exchange: one request of a client and its answer, translated both ways.
+
+`translate_request` and `translate_response` know nothing of each other, so the second has to read
+the client's request once more. Whoever does both, as a gateway does, reads it once:
+
+    exchange = Exchange("anthropic", "openai-chat", Options(model="gpt-5.4"))
+    sent = exchange.request(body)
+    ...                                   # POST sent.data to sent.path
+    answer = exchange.response(reply)     # or exchange.stream(), fed as the bytes come
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.context import Context, Options
+from toolglot.digest import digest
+from toolglot.errors import DecodeError
+from toolglot.events import unfold
+from toolglot.ir import ApiError, Request, Response, Usage
+from toolglot.receipt import Note, Receipt
+from toolglot.registry import get_protocol
+from toolglot.streams import StreamTranslator
+from toolglot.translate import read_answer, send, show, stays
+from toolglot.wire import jsontext
+from toolglot.wire.message import WireRequest, WireResponse, read_body
+from toolglot.wire.relabel import Relabel
+
+_SEED: Final = 16
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """A request as it leaves for the provider."""
+
+    path: str
+    data: bytes
+    query: Mapping[str, str] = {}
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """An answer as it leaves for the client."""
+
+    data: bytes
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    usage: Usage | None = None
+    """The tokens that it counts, if it does."""
+
+
+class Exchange:
+    """One request of a client and its answer."""
+
+    __slots__ = (
+        "_answer", "_body", "_ctx", "_decoded", "_path", "client", "options", "provider"
+    )  # fmt: skip
+
+    def __init__(
+        self, client: str, provider: str, options: Options | None = None, *, now: int = 0
+    ) -> None:
+        self.client = client
+        self.provider = provider
+        self.options = options or Options()
+        self._body = b""
+        self._path = ""
+        self._decoded: Request | None = None
+        self._ctx = self._context(client, provider, self.options, now)
+        self._answer: Context | None = None
+
+    # --- the request ------------------------------------------------------------------------------
+
+    def request(self, body: bytes, path: str = "", query: Mapping[str, str] | None = None) -> Sent:
+        """What the provider gets for what the client sent."""
+        self._body, self._path = body, path
+        self._ctx.begin(lambda: digest(body, _SEED))
+        if stays(body, self.client, self.provider, self.options):
+            return self._passed(body, path, query or {})
+        wire = send(self.asked, self.client, self.provider, self._ctx)
+        self._ctx.receipt()
+        return Sent(path=wire.path, query=wire.query, data=wire.data())
+
+    def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
+        """A request in the provider's own protocol: nothing but the model's name may change."""
+        model, place = self.options.model, get_protocol(self.provider).SURFACE.path
+        if "{model}" in place:
+            operation = path.rpartition(":")[2]
+            named = place.format(model=model).rpartition(":")[0] if model else ""
+            return Sent(path=f"{named}:{operation}" if named else path, query=query, data=body)
+        data = jsontext.splice(body, "model", model) if model is not None else body
+        return Sent(path=path or place, query=query, data=data)
+
+    @property
+    def asked(self) -> Request:
+        """What the client asked."""
+        if self._decoded is None:
+            wire = WireRequest(body=read_body(self._body, self._ctx), path=self._path)
+            self._decoded = get_protocol(self.client).decode_request(wire, self._ctx)
+        return self._decoded
+
+    # --- the answer -------------------------------------------------------------------------------
+
+    def response(
+        self, body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """What the client gets for a whole answer or an error."""
+        ctx = self._answered(body)
+        wire = read_answer(body, status, headers, ctx)
+        response = get_protocol(self.provider).decode_response(wire, ctx)
+        shown = show(response, wire, self.provider, self.client, ctx)
+        usage = response.usage if isinstance(response, Response) else None
+        data = body if shown is wire else shown.data()
+        relabel = self._relabel() if shown is wire and usage is not None else None
+        if relabel is not None:
+            data = jsontext.encode(relabel.body(shown.body))
+        return Answer(status=shown.status, headers=shown.headers, data=data, usage=usage)
+
+    def error(self, error: ApiError) -> Answer:
+        """What the client gets for an error of our own."""
+        wire = get_protocol(self.client).encode_response(error, self._answered())
+        return Answer(status=wire.status, headers=wire.headers, data=wire.data())
+
+    def stream(self) -> StreamTranslator:
+        """What the client gets for a stream, piece by piece."""
+        return StreamTranslator(self.provider, self.client, context=self._answered(), watch=True)
+
+    def unfolded(self, body: bytes) -> Answer:
+        """A whole answer as the stream that the client had asked for."""
+        answer = self.response(body)
+        codec = get_protocol(self.client)
+        encoder = codec.StreamEncoder(self._answered())
+        wire = WireResponse(body=read_body(answer.data))
+        events = unfold(codec.decode_response(wire, Context(source=codec.SURFACE)))
+        data = b"".join(map(encoder.encode, events)) + encoder.close()
+        return Answer(data=data, usage=answer.usage)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """All that was changed so far, on both ways."""
+        answer = self._answer.notes() if self._answer is not None else ()
+        return (*self._ctx.notes(), *answer)
+
+    @property
+    def receipt(self) -> Receipt:
+        """The same as a receipt."""
+        return Receipt(self.notes)
+
+    # --- contexts ---------------------------------------------------------------------------------
+
+    def _answered(self, body: bytes = b"") -> Context:
+        """The context of the answer. Ids that it makes up depend on its body, or on the first
+        event of a stream.
+        """
+        if self._answer is None:
+            options = replace(self.options, strict=False)
+            now = self._ctx.now()
+            ctx = self._context(self.provider, self.client, options, now, body)
+            ctx.request, ctx.undo = self._request(), self._ctx.undo
+            self._answer = ctx
+        return self._answer
+
+    def _request(self) -> Request | None:
+        """What the client asked, as far as an answer depends on it; none that cannot be read."""
+        if self._decoded is None and self.client == self.provider:
+            return self._glanced()
+        try:
+            return self.asked
+        except DecodeError:
+            return None
+
+    def _glanced(self) -> Request | None:
+        """A request that was passed on unread: only its model matters."""
+        model: object
+        if "{model}" in get_protocol(self.client).SURFACE.path:
+            model = self._path.rpartition("/")[2].partition(":")[0]
+        else:
+            model = jsontext.glance(self._body).model
+        return Request(model=model, messages=()) if isinstance(model, str) else None
+
+    def _relabel(self) -> Relabel | None:
+        asked, model = self._request(), self.options.model
+        if asked is None or model is None or model == asked.model:
+            return None
+        return Relabel(get_protocol(self.client).SURFACE.model_at, asked.model)
+
+    def _context(
+        self, source: str, target: str, options: Options, now: int, body: bytes = b""
+    ) -> Context:
+        return Context(
+            options,
+            source=get_protocol(source).SURFACE,
+            target=get_protocol(target).SURFACE,
+            seed=(lambda: digest(body, _SEED)) if body else b"",
+            now=now,
+        )

@@ -1,0 +1,278 @@
+"""The configuration: `toolglot.toml`, or none, then what the environment offers.
+
+Whatever is wrong in the file is told with its line and key. Secrets are named (`env:WORK_KEY`,
+`file:…`), not written down.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
+
+from toolglot.errors import ToolglotError
+from toolglot.profiles import UnknownProviderError, get_profile, profiles
+from toolglot.registry import PROTOCOLS
+
+FILE: Final = "toolglot.toml"
+DEMO: Final = "demo"
+"""The provider that needs no key: the model that is built in."""
+
+MEGABYTE: Final = 1024 * 1024
+
+
+class ConfigError(ToolglotError, ValueError):
+    """The configuration cannot be used; says where and what to do."""
+
+
+class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file."""
+
+
+class Server(_Table, frozen=True, kw_only=True):
+    """How the gateway listens and what it keeps."""
+
+    host: str = "127.0.0.1"
+    port: int = 8100
+    workers: int = 1
+    max_body: int = 64 * MEGABYTE
+    keys: bool = False
+    """Ask clients for keys made by `toolglot keys create`."""
+
+    open: bool = False
+    """Listen beyond this machine although no keys are asked for."""
+
+    database: str | None = None
+    """Where keys, usage and stored responses are; none: in memory."""
+
+    store_ttl: float = 30 * 24 * 3600.0
+    """Seconds for which responses are stored."""
+
+    store_size: int = 512 * MEGABYTE
+    receipts: int = 1000
+    """How many receipts can be asked for afterwards."""
+
+    keep_alive: float = 15.0
+    """Seconds of silence after which a waiting client is told that the stream lives."""
+
+
+class Timeouts(_Table, frozen=True, kw_only=True):
+    """Seconds to wait for a provider."""
+
+    connect: float = 10.0
+    first_byte: float = 300.0
+    idle: float = 300.0
+
+
+class Provider(_Table, frozen=True, kw_only=True):
+    """A provider: one that is known (`profile`) or any URL that speaks a protocol."""
+
+    profile: str | None = None
+    protocol: str | None = None
+    base_url: str | None = None
+    api_key: str | tuple[str, ...] | None = None
+    headers: Mapping[str, str] = {}
+    values: Mapping[str, str] = {}
+    """What stands for the words in braces of the provider's address, such as `region`."""
+
+    proxy: str | None = None
+    timeouts: Timeouts = Timeouts()
+    retries: int = 2
+    weight: float = 1.0
+    models: tuple[str, ...] = ()
+    """Models to show to clients; none: what the provider lists."""
+
+    tools: str = "native"
+    """`native`, or `emulated` for a model that knows no tools (`emulated:hermes` to choose how)."""
+
+    dialect: str | None = None
+    """Calls inside text: `auto`, or the dialect's name; none: what is known about the model."""
+
+    max_tokens: int | None = None
+    ids: Literal["preserve", "prefix"] = "preserve"
+    id_rule: str | None = None
+    schema_dialect: str | None = None
+    stream_tools: Literal["live", "buffered"] = "live"
+    validate: Literal["off", "note", "repair", "retry"] = "off"
+    rules: str | None = None
+    issuer: str | None = None
+    """Who issues reasoning state, where several providers share it; none: this provider."""
+
+    context_window: int | None = None
+    """How many tokens its models really take, for clients that believe in another number."""
+
+
+class Route(_Table, frozen=True, kw_only=True):
+    """Where requests for a model go."""
+
+    match: str
+    to: str | tuple[str, ...]
+    pick: Literal["first", "weighted", "least-busy", "affinity"] = "first"
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All of them, in their order."""
+        return (self.to,) if isinstance(self.to, str) else self.to
+
+
+class Config(_Table, frozen=True, kw_only=True):
+    """The whole file."""
+
+    server: Server = Server()
+    providers: Mapping[str, Provider] = {}
+    routes: tuple[Route, ...] = ()
+
+
+def load_config(path: Path | None, environ: Mapping[str, str] = os.environ) -> Config:
+    """The configuration in a file; without one, the providers whose keys the environment has."""
+    if path is None:
+        return Config(providers=dict(found_providers(environ)))
+    try:
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8") from None
+    config, problems = _read(raw)
+    for where, problem in problems:
+        raise ConfigError(_located(path, text, where, problem))
+    return config
+
+
+def _read(raw: Mapping[str, Any]) -> tuple[Config, Iterable[tuple[str, str]]]:
+    """The configuration, and all that is wrong with it by its place."""
+    given = raw.get("providers", {})
+    named = given if isinstance(given, dict) else {}
+    providers: dict[str, Provider] = {}
+    where = ""
+    try:
+        # A mapping is read entry by entry: the error then says in which.
+        for name, table in named.items():
+            where = f"providers.{name}"
+            providers[name] = convert(table, Provider)
+        where = ""
+        config = convert({**raw, "providers": {} if named else given}, Config)
+    except ValidationError as error:
+        what, _, place = str(error).partition(" - at `$")
+        return Config(), [_plain(where + place.rstrip("`"), what)]
+    config = replace(config, providers=providers)
+    return config, _problems(config)
+
+
+def _plain(where: str, what: str) -> tuple[str, str]:
+    unknown = _UNKNOWN.match(what)
+    if unknown:
+        where, what = f"{where}.{unknown[1]}", "there is no such key"
+    return where.lstrip("."), what
+
+
+def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
+    """Providers whose keys stand in the environment under their usual names."""
+    for profile in profiles():
+        named = next((name for name in profile.auth.env if environ.get(name)), None)
+        if named is not None and "{" not in profile.endpoint().base_url:
+            yield profile.name, Provider(profile=profile.name, api_key=f"env:{named}")
+
+
+def read_secret(text: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The secret that `env:NAME` or `file:PATH` stands for."""
+    kind, _, name = text.partition(":")
+    if kind == "env":
+        if not environ.get(name):
+            raise ConfigError(f"the environment variable {name} is not set")
+        return environ[name]
+    if kind == "file":
+        try:
+            return Path(name).expanduser().read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ConfigError(f"{name}: {error.strerror}") from None
+    return text
+
+
+# --- what the form of the file does not say -------------------------------------------------------
+
+
+def _problems(config: Config) -> Iterator[tuple[str, str]]:
+    for name, provider in config.providers.items():
+        yield from _provider_problems(f"providers.{name}", provider)
+    for index, route in enumerate(config.routes):
+        for target in route.targets:
+            provider_name = target.partition("/")[0]
+            if provider_name != DEMO and provider_name not in config.providers:
+                known = ", ".join((*config.providers, DEMO))
+                yield f"routes[{index}].to", f"no provider {provider_name!r}; known: {known}"
+
+
+def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
+    if provider.protocol is not None and provider.protocol not in PROTOCOLS:
+        yield f"{where}.protocol", f"expected one of {', '.join(PROTOCOLS)}"
+    if provider.profile is not None:
+        try:
+            profile = get_profile(provider.profile)
+        except UnknownProviderError:
+            yield (
+                f"{where}.profile",
+                "`toolglot capabilities` lists the profiles; none is called so",
+            )
+            return
+        if provider.protocol not in (None, *profile.protocols) and provider.base_url is None:
+            yield f"{where}.protocol", f"{profile.name} speaks {', '.join(profile.protocols)}"
+    elif provider.protocol is None or provider.base_url is None:
+        yield where, "give a profile, or both protocol and base_url"
+
+
+# --- where something stands in the file -----------------------------------------------------------
+
+_UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]+)`")
+_HEADER: Final = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_ENTRY: Final = re.compile(r"^\s*(?P<key>[\w.\"'-]+)\s*=")
+
+
+def _located(path: Path, text: str, key: str, what: str) -> str:
+    line = _line_of(text, key)
+    return f"{path}:{line}: {key}: {what}" if line else f"{path}: {key}: {what}"
+
+
+def _line_of(text: str, key: str) -> int | None:
+    """The line of a key, or of the innermost table or value around it."""
+    lines = dict(_keys(text))
+    while key:
+        if key in lines:
+            return lines[key]
+        key = re.sub(r"(\.[^.\[\]]*|\[[^\]]*\]|^[^.\[]*)$", "", key)
+    return None
+
+
+def _keys(text: str) -> Iterator[tuple[str, int]]:
+    table, counts = "", dict[str, int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            table = header["name"].replace('"', "")
+            if line.lstrip().startswith("[["):
+                counts[table] = counts.get(table, -1) + 1
+                table = f"{table}[{counts[table]}]"
+            yield table, number
+            continue
+        entry = _ENTRY.match(line)
+        if entry:
+            name = entry["key"].strip("\"'")
+            yield f"{table}.{name}" if table else name, number
+
+
+def plain_secrets(config: Config) -> Iterator[str]:
+    """The keys that stand in the file in the clear."""
+    for name, provider in config.providers.items():
+        given: Any = provider.api_key
+        for key in (given,) if isinstance(given, str) else given or ():
+            if not key.startswith(("env:", "file:")) and key != CLIENT:
+                yield f"providers.{name}.api_key"
+
+
+CLIENT: Final = "client"
+"""In place of a key: send on the one that the client came with."""

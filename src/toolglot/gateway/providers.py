@@ -1,0 +1,179 @@
+"""Providers as the gateway calls them: addresses, keys and how they are doing."""
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from toolglot.context import Options
+from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
+from toolglot.profiles import Auth, Endpoint, Profile, family_of, get_profile
+
+_ANY_AUTH: Final[Mapping[str, Auth]] = {
+    "anthropic": Auth(header="x-api-key", headers={"anthropic-version": "2023-06-01"}),
+    "gemini": Auth(header="x-goog-api-key"),
+}
+_BEARER: Final = Auth(header="Authorization", prefix="Bearer ")
+
+_TRIES: Final = 5
+"""Failures in a row after which a provider is left alone for a while."""
+_REST: Final = 20.0
+"""Seconds for which it is."""
+
+
+class Health:
+    """Whether a provider answers: after failures in a row it rests, then one request tries it."""
+
+    __slots__ = ("_failures", "_until", "busy")
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self._failures = 0
+        self._until = 0.0
+
+    def resting(self, now: float) -> bool:
+        """Whether it should not be asked now."""
+        return self._failures >= _TRIES and now < self._until
+
+    def good(self) -> None:
+        """It answered."""
+        self._failures = 0
+
+    def bad(self, now: float) -> None:
+        """It did not."""
+        self._failures += 1
+        if self._failures >= _TRIES:
+            self._until = now + _REST
+
+
+class Keys:
+    """The keys of a provider, in turn; one that was refused for now waits."""
+
+    __slots__ = ("_cooling", "_keys", "_turn")
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self._keys = keys
+        self._turn = itertools.count()
+        self._cooling: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def next(self, now: float) -> str | None:
+        """The key for the next request; None if there is none at all."""
+        if not self._keys:
+            return None
+        start = next(self._turn)
+        keys = [self._keys[(start + step) % len(self._keys)] for step in range(len(self._keys))]
+        rested = [key for key in keys if self._cooling.get(key, 0.0) <= now]
+        return (rested or keys)[0]
+
+    def cool(self, key: str | None, until: float) -> None:
+        """Let a key wait."""
+        if key is not None:
+            self._cooling[key] = until
+
+
+class Upstream(Struct, kw_only=True):
+    """One provider, ready to be asked."""
+
+    name: str
+    config: Provider
+    endpoints: tuple[Endpoint, ...]
+    auth: Auth
+    keys: Keys
+    passes_key: bool
+    """The client's own key is sent on."""
+    health: Health
+    profile: Profile | None = None
+
+    def protocol_for(self, client: str) -> str:
+        """The protocol to speak to it: the client's own if it can."""
+        spoken = [endpoint.protocol for endpoint in self.endpoints]
+        return client if client in spoken else spoken[0]
+
+    def url(self, protocol: str, path: str, model: str) -> str:
+        """The address for a request."""
+        endpoint = next(each for each in self.endpoints if each.protocol == protocol)
+        return endpoint.url(path, **{"model": model, **self.config.values})
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The headers that say who asks."""
+        return {**self.auth.with_key(key), **self.config.headers}
+
+    def options(self, model: str, asked: str, *, strict: bool) -> Options:
+        """How requests for a model are translated."""
+        config = self.config
+        more: dict[str, Any] = {}
+        family = family_of(model)
+        limit = config.max_tokens or (family.max_output if family else None)
+        if limit is not None:
+            more["max_tokens"] = limit
+        return Options(
+            strict=strict,
+            model=model if model != asked else None,
+            issuer=config.issuer or self.name,
+            ids=config.ids,
+            id_rule=config.id_rule or self._id_rule(),
+            schema_dialect=config.schema_dialect,
+            stream_tools=config.stream_tools,
+            validate=config.validate,
+            rules=config.rules,
+            **more,
+        )
+
+    def _id_rule(self) -> str | None:
+        nine = self.profile is not None and self.profile.tools.ids == "nine"
+        return "mistral" if nine else None
+
+
+def make_upstreams(config: Config, environ: Mapping[str, str] = os.environ) -> dict[str, Upstream]:
+    """All providers of a configuration."""
+    return {name: _make(name, each, environ) for name, each in config.providers.items()}
+
+
+def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
+    if name == DEMO:
+        raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
+    profile = get_profile(config.profile) if config.profile else None
+    endpoints = tuple(_endpoints(config, profile))
+    auth = profile.auth if profile else _ANY_AUTH.get(endpoints[0].protocol, _BEARER)
+    given = (config.api_key,) if isinstance(config.api_key, str) else config.api_key or ()
+    try:
+        keys = tuple(read_secret(key, environ) for key in given if key != CLIENT)
+    except ConfigError as error:
+        raise ConfigError(f"providers.{name}.api_key: {error}") from None
+    if not given and profile:
+        keys = tuple(environ[each] for each in auth.env if environ.get(each))[:1]
+    return Upstream(
+        name=name,
+        config=config,
+        endpoints=endpoints,
+        auth=auth,
+        keys=Keys(keys),
+        passes_key=CLIENT in given,
+        health=Health(),
+        profile=profile,
+    )
+
+
+def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
+    if profile is None:
+        yield Endpoint(protocol=config.protocol or "", base_url=_trimmed(config.base_url or ""))
+        return
+    usual = profile.endpoint().base_url
+    for endpoint in profile.endpoints:
+        if config.protocol not in (None, endpoint.protocol):
+            continue
+        base = endpoint.base_url
+        if config.base_url is not None and (base == usual or config.protocol):
+            base = _trimmed(config.base_url)
+        elif config.base_url is not None:
+            continue
+        yield Endpoint(protocol=endpoint.protocol, base_url=base, path=endpoint.path)
+
+
+def _trimmed(base_url: str) -> str:
+    return base_url.rstrip("/")

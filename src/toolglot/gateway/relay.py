@@ -1,0 +1,293 @@
+"""The life of one request: read, routed, translated, sent, answered, translated back.
+
+The first target that works answers. Once the first byte of an answer is on its way to the client,
+nothing is tried again; what goes wrong then is told in the stream, in the client's own protocol.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+import aiohttp
+from aiohttp import web
+from msgspec import Struct, field, to_builtins
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError, UntranslatableError
+from toolglot.exchange import Answer, Exchange
+from toolglot.gateway.config import Config
+from toolglot.gateway.providers import Upstream
+from toolglot.gateway.routing import Router, Target
+from toolglot.gateway.upstream import Client, Question, Unreachable
+from toolglot.ir import ApiError, Json
+from toolglot.receipt import Receipt
+from toolglot.registry import get_protocol
+
+_JSON: Final = "application/json"
+_STREAMS: Final = ("text/event-stream", "application/x-ndjson")
+_ELSEWHERE: Final = frozenset({401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529})
+"""Statuses after which another target may do better."""
+_FIRST_ERROR: Final = 400
+_TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
+_AFFINITY: Final = 1024
+"""Bytes at the start of a request that stay the same while a conversation grows."""
+
+
+class Call(Struct, kw_only=True):
+    """One request of a client, as the gateway sees it."""
+
+    http: web.Request
+    protocol: str
+    """The client's."""
+    path: str
+    body: bytes
+    model: str
+    stream: bool
+    id: str
+    strict: bool = False
+    key: str | None = None
+    """What the client gave as its key."""
+    began: float = field(default_factory=time.monotonic)
+    target: Target | None = None
+    exchange: Exchange | None = None
+
+
+class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
+    """The request cannot be answered; the client is told why in its own protocol."""
+
+    def __init__(self, error: ApiError) -> None:
+        self.error = error
+        super().__init__(error.message)
+
+
+class Relay:
+    """Carries requests to providers and answers back."""
+
+    def __init__(self, config: Config, router: Router, client: Client) -> None:
+        self.config = config
+        self.router = router
+        self._client = client
+        self.receipts: OrderedDict[str, Json] = OrderedDict()
+
+    async def answer(self, call: Call) -> web.StreamResponse:
+        """The answer to a request, whatever becomes of it."""
+        targets = self.router.targets(call.model, call.body[:_AFFINITY])
+        if not targets:
+            raise Refusal(_unknown_model(call.model))
+        failure: web.StreamResponse | None = None
+        for place, target in enumerate(self._awake(targets)):
+            last = place == len(targets) - 1
+            call.target = target
+            call.exchange = self._exchange(call, target)
+            try:
+                answered = await self._ask(call, target, last=last)
+            except Unreachable as error:
+                failure = whole(call, call.exchange.error(error.error))
+                continue
+            if answered is not None:
+                return answered
+        if failure is None:
+            raise AssertionError  # pragma: no cover - the last target always answers
+        return failure
+
+    def _awake(self, targets: list[Target]) -> list[Target]:
+        """Targets that answer first; those that failed lately only when all others did too."""
+        now = time.monotonic()
+
+        def rests(target: Target) -> bool:
+            return target.upstream is not None and target.upstream.health.resting(now)
+
+        return sorted(targets, key=rests)
+
+    def _exchange(self, call: Call, target: Target) -> Exchange:
+        upstream = target.upstream
+        if upstream is None:
+            return Exchange(call.protocol, call.protocol, now=int(time.time()))
+        options = upstream.options(target.model, call.model, strict=call.strict)
+        protocol = upstream.protocol_for(call.protocol)
+        return Exchange(call.protocol, protocol, options, now=int(time.time()))
+
+    async def _ask(self, call: Call, target: Target, *, last: bool) -> web.StreamResponse | None:
+        """The answer of one target; None: it failed in a way that leaves hope for the next."""
+        exchange, upstream = call.exchange, target.upstream
+        if exchange is None or upstream is None:
+            raise Refusal(_unknown_model(call.model))
+        question = self._question(call, exchange, upstream, target.model)
+        upstream.health.busy += 1
+        try:
+            async with await self._client.ask(question) as reply:
+                if reply.status in _ELSEWHERE and not last:
+                    return None
+                return await self._carry(call, exchange, reply)
+        finally:
+            upstream.health.busy -= 1
+
+    def _question(self, call: Call, exchange: Exchange, upstream: Upstream, model: str) -> Question:
+        query = {name: value for name, value in call.http.query.items() if name != "key"}
+        try:
+            sent = exchange.request(call.body, call.path, query)
+        except UntranslatableError as error:
+            raise Refusal(_bad_request(f"strict: {error}")) from None
+        except DecodeError as error:
+            raise Refusal(_bad_request(str(error))) from None
+        return Question(
+            upstream=upstream,
+            protocol=exchange.provider,
+            model=model,
+            sent=sent,
+            headers=_passed(call, exchange),
+            client_key=call.key,
+        )
+
+    # --- the way back -----------------------------------------------------------------------------
+
+    async def _carry(
+        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
+    ) -> web.StreamResponse:
+        streams = reply.content_type in _STREAMS
+        if reply.status < _FIRST_ERROR and call.stream and (streams or _untyped(reply)):
+            return await self._stream(call, exchange, reply)
+        try:
+            body = await reply.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(_broken(call, error)) from None
+        if reply.status < _FIRST_ERROR and call.stream:
+            return await self._unfold(call, exchange, body)
+        try:
+            answer = exchange.response(body, status=reply.status, headers=reply.headers)
+        except DecodeError as error:
+            raise Unreachable(_garbage(call, error)) from None
+        self._keep(call, exchange)
+        return whole(call, answer)
+
+    async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> web.StreamResponse:
+        """A whole answer to a client that asked for a stream."""
+        try:
+            answer = exchange.unfolded(body)
+        except DecodeError as error:
+            raise Unreachable(_garbage(call, error)) from None
+        response = await self._begin(call, exchange)
+        await response.write(answer.data)
+        await response.write_eof()
+        return response
+
+    async def _stream(
+        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
+    ) -> web.StreamResponse:
+        translator = exchange.stream()
+        response = await self._begin(call, exchange)
+        try:
+            async for chunk in reply.content.iter_any():
+                piece = translator.feed(chunk)
+                if piece:
+                    await response.write(piece)
+            rest = translator.close()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            rest = translator.fail(_broken(call, error))
+        self._keep(call, exchange)
+        if rest:
+            await response.write(rest)
+        await response.write_eof()
+        return response
+
+    async def _begin(self, call: Call, exchange: Exchange) -> web.StreamResponse:
+        """The head of a stream."""
+        surface = get_protocol(call.protocol).SURFACE
+        response = web.StreamResponse(
+            headers={
+                "Content-Type": surface.stream_type,
+                "Cache-Control": "no-cache",
+                **_marks(call, exchange.receipt),
+            }
+        )
+        await response.prepare(call.http)
+        return response
+
+    def _keep(self, call: Call, exchange: Exchange) -> None:
+        """Let the receipt be asked for."""
+        self.receipts[call.id] = {
+            "request_id": call.id,
+            "client": call.protocol,
+            "provider": call.target.name if call.target else "",
+            "protocol": exchange.provider,
+            "model": call.model,
+            "notes": to_builtins(exchange.notes),
+        }
+        while len(self.receipts) > self.config.server.receipts:
+            self.receipts.popitem(last=False)
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+def whole(call: Call, answer: Answer) -> web.Response:
+    """An answer that is not streamed."""
+    receipt = call.exchange.receipt if call.exchange else Receipt()
+    told = {name: value for name, value in answer.headers.items() if _tells(name)}
+    return web.Response(
+        body=answer.data,
+        status=answer.status,
+        headers={**told, "Content-Type": _JSON, **_marks(call, receipt)},
+    )
+
+
+def _tells(header: str) -> bool:
+    """Whether a client acts on a header of a provider."""
+    return header in _TELLING or "ratelimit" in header
+
+
+def refused(call: Call, error: ApiError) -> web.Response:
+    """An error of our own, in the client's protocol."""
+    codec = get_protocol(call.protocol)
+    wire = codec.encode_response(error, Context(target=codec.SURFACE))
+    return whole(call, Answer(data=wire.data(), status=wire.status, headers=wire.headers))
+
+
+def _marks(call: Call, receipt: Receipt) -> dict[str, str]:
+    marks = {"x-request-id": call.id}
+    if receipt:
+        counts = " ".join(f"{name}={count}" for name, count in receipt.counts().items() if count)
+        marks["x-toolglot-receipt"] = f"{counts}; {','.join(receipt.codes())}"
+    if call.target is not None:
+        marks["x-toolglot-provider"] = call.target.name
+    return marks
+
+
+def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:
+    """The client's headers that mean something to the provider."""
+    if exchange.provider != call.protocol:
+        return {}
+    names = get_protocol(call.protocol).SURFACE.headers
+    return {name: call.http.headers[name] for name in names if name in call.http.headers}
+
+
+def _untyped(reply: aiohttp.ClientResponse) -> bool:
+    """Whether a reply may be a stream although it does not say so."""
+    return reply.content_type != _JSON
+
+
+# --- errors of our own ----------------------------------------------------------------------------
+
+
+def _unknown_model(model: str) -> ApiError:
+    hint = "no route matches it; see GET /v1/models, or ask for provider/model"
+    return ApiError(kind="not_found", message=f"model {model!r}: {hint}", status=404)
+
+
+def _bad_request(message: str) -> ApiError:
+    return ApiError(kind="invalid_request", message=message, status=400)
+
+
+def _broken(call: Call, error: BaseException) -> ApiError:
+    name = call.target.name if call.target else ""
+    if isinstance(error, TimeoutError):
+        return ApiError(kind="timeout", message=f"provider {name} fell silent", status=504)
+    why = str(error) or type(error).__name__
+    return ApiError(kind="server", message=f"provider {name} broke off: {why}", status=502)
+
+
+def _garbage(call: Call, error: DecodeError) -> ApiError:
+    name = call.target.name if call.target else ""
+    message = f"provider {name} answered with something else than its protocol: {error}"
+    return ApiError(kind="server", message=message, status=502)

@@ -1,0 +1,114 @@
+"""Running the gateway: sockets, signals, and the workers that share a port."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from aiohttp import web
+
+from toolglot.gateway.app import make_app
+from toolglot.gateway.config import Config, ConfigError
+
+try:
+    import uvloop
+except ImportError:  # pragma: no cover - not made for Windows
+    _new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+else:
+    _new_loop = uvloop.new_event_loop
+
+DRAIN: Final = 30.0
+"""Seconds that open streams have to end after a signal."""
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def check_exposure(config: Config) -> None:
+    """Refuse to give everyone on the network the user's keys."""
+    server = config.server
+    if server.host not in _LOOPBACK and not (server.keys or server.open):
+        raise ConfigError(
+            f"{server.host} can be reached from other machines: ask for keys (--keys, after "
+            "`toolglot keys create`), or say --open if that is meant"
+        )
+
+
+def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """A listening socket; a shared port can be listened to by several processes."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind((host, port))
+        sock.listen(1024)
+        sock.settimeout(0)
+    except OSError as error:
+        sock.close()
+        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return sock
+
+
+def serve(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer on a socket until a signal comes, then let open streams end."""
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(_serve(config, sock, ready))
+
+
+async def _serve(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+    runner = web.AppRunner(
+        make_app(config),
+        handler_cancellation=True,
+        shutdown_timeout=DRAIN,
+        access_log=None,
+        handle_signals=False,
+    )
+    await runner.setup()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await web.SockSite(runner, sock).start()
+        ready()
+        await stop.wait()
+    finally:
+        await runner.cleanup()
+
+
+def serve_many(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """The same in several processes, each with its own socket on the port."""
+    host, port = sock.getsockname()[:2]
+    children: list[int] = []
+    for _ in range(config.server.workers - 1):
+        pid = os.fork()
+        if pid == 0:
+            sock.close()
+            serve(config, listen(host, port, shared=True), lambda: None)
+            os._exit(0)
+        children.append(pid)
+    try:
+        serve(config, sock, ready)
+    finally:
+        for pid in children:
+            os.kill(pid, signal.SIGTERM)
+        for pid in children:
+            os.waitpid(pid, 0)
+
+
+def write_port(path: str, port: int) -> None:
+    """Tell another program the port, all at once."""
+    file = Path(path)
+    part = file.with_name(file.name + ".part")
+    part.write_text(f"{port}\n", encoding="utf-8")
+    part.replace(file)
+
+
+def say(words: str) -> None:
+    """To the person at the screen."""
+    print(words, file=sys.stderr, flush=True)  # noqa: T201

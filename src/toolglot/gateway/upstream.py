@@ -1,0 +1,191 @@
+"""Asking a provider over HTTP: keys, retries, timeouts.
+
+A request is sent again only as long as nothing of an answer was seen. Closing the reply, or
+cancelling whoever waits for it, ends the provider's work.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+import aiohttp
+from msgspec import Struct
+
+from toolglot.exchange import Sent
+from toolglot.gateway.providers import Upstream
+from toolglot.ir import ApiError, ErrorKind
+
+_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Statuses after which the same request may succeed."""
+_KEY_TROUBLE: Final = frozenset({401, 402, 403, 429})
+"""Statuses after which another key may do."""
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 8.0
+_PATIENCE: Final = 10.0
+"""Seconds that we wait when a provider says how long; a client told so waits better itself."""
+_KEY_REST: Final = 30.0
+
+
+class Unreachable(Exception):  # noqa: N818 - it is told to a client, not to a programmer
+    """The provider gave no answer at all."""
+
+    def __init__(self, error: ApiError) -> None:
+        self.error = error
+        super().__init__(error.message)
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What to send to whom."""
+
+    upstream: Upstream
+    protocol: str
+    model: str
+    sent: Sent
+    headers: Mapping[str, str] = {}
+    """Headers of the client that its protocol has a meaning for."""
+    client_key: str | None = None
+
+
+class Client:
+    """The one HTTP client of the gateway."""
+
+    def __init__(self) -> None:
+        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            auto_decompress=True,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            read_bufsize=2**16,
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    async def ask(self, question: Question) -> aiohttp.ClientResponse:
+        """The answer to a question as soon as it begins, or `Unreachable`."""
+        health = question.upstream.health
+        for attempt in range(question.upstream.config.retries + 1):
+            last = attempt == question.upstream.config.retries
+            now = time.monotonic()
+            key = self._key(question, now)
+            try:
+                reply = await self._once(question, key)
+            except Unreachable:
+                health.bad(time.monotonic())
+                if last:
+                    raise
+                await asyncio.sleep(_pause(attempt, None))
+                continue
+            pause = self._judge(question, reply, key, attempt)
+            if last or pause is None:
+                return reply
+            reply.close()
+            await asyncio.sleep(pause)
+        raise AssertionError  # pragma: no cover - the last attempt returns or raises
+
+    def _key(self, question: Question, now: float) -> str | None:
+        upstream = question.upstream
+        return question.client_key if upstream.passes_key else upstream.keys.next(now)
+
+    def _judge(
+        self, question: Question, reply: aiohttp.ClientResponse, key: str | None, attempt: int
+    ) -> float | None:
+        """How long to wait before asking again; None: this is the answer."""
+        health, keys = question.upstream.health, question.upstream.keys
+        if reply.status not in _AGAIN:
+            health.good()
+        else:
+            health.bad(time.monotonic())
+        wait = retry_after(reply.headers)
+        if reply.status in _KEY_TROUBLE and len(keys) > 1:
+            keys.cool(key, time.monotonic() + (wait or _KEY_REST))
+            return 0.0
+        if reply.status not in _AGAIN or reply.headers.get("x-should-retry") == "false":
+            return None
+        if wait is not None and wait > _PATIENCE:
+            return None
+        return _pause(attempt, wait)
+
+    async def _once(self, question: Question, key: str | None) -> aiohttp.ClientResponse:
+        upstream, sent = question.upstream, question.sent
+        wait = upstream.config.timeouts
+        url = upstream.url(question.protocol, sent.path, question.model)
+        headers = {
+            "Content-Type": "application/json",
+            **question.headers,
+            **upstream.headers(key),
+        }
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=wait.connect, sock_read=max(wait.idle, wait.first_byte)
+        )
+        try:
+            async with asyncio.timeout(wait.connect + wait.first_byte):
+                return await self._post(url, sent, headers, upstream.config.proxy, timeout)
+        except TimeoutError:
+            raise Unreachable(
+                _failure(upstream, "timeout", "did not answer in time", 504)
+            ) from None
+        except (aiohttp.ClientError, OSError) as error:
+            why = f"cannot be reached: {_words(error)}"
+            raise Unreachable(_failure(upstream, "server", why, 502)) from None
+
+    async def _post(
+        self,
+        url: str,
+        sent: Sent,
+        headers: Mapping[str, str],
+        proxy: str | None,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - of the connection, not of this call
+    ) -> aiohttp.ClientResponse:
+        async def post() -> aiohttp.ClientResponse:
+            return await self._session.post(
+                url,
+                data=sent.data,
+                params=sent.query or None,
+                headers=headers,
+                proxy=proxy,
+                timeout=timeout,
+                allow_redirects=False,
+            )
+
+        try:
+            return await post()
+        except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+            # A server may close a kept connection at any time, and some do after every answer.
+            return await post()
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, given as a number or a date."""
+    milliseconds = headers.get("retry-after-ms")
+    value = headers.get("retry-after")
+    try:
+        if milliseconds is not None:
+            return max(0.0, float(milliseconds) / 1000)
+        if value is None:
+            return None
+        if value.strip().replace(".", "", 1).isdigit():
+            return float(value)
+        then = parsedate_to_datetime(value).timestamp()
+        return max(0.0, then - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _pause(attempt: int, wait: float | None) -> float:
+    if wait is not None:
+        return wait
+    longest: float = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - not for secrets
+
+
+def _failure(upstream: Upstream, kind: ErrorKind, what: str, status: int) -> ApiError:
+    return ApiError(kind=kind, message=f"provider {upstream.name} {what}", status=status)
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,58 @@
+"""A gateway and what stands behind it, on loopback, in the loop of the test."""
+
+from contextlib import asynccontextmanager
+
+import aiohttp
+from aiohttp import web
+
+from toolglot.gateway.app import make_app
+from toolglot.gateway.config import Config, Provider, Route, Server
+
+
+@asynccontextmanager
+async def listening(app):
+    """The URL of an application that runs."""
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def upstream(handler):
+    """The URL of a server that answers everything with one handler."""
+    app = web.Application(client_max_size=2**26)
+    app.router.add_route("*", "/{path:.*}", handler)
+    async with listening(app) as url:
+        yield url
+
+
+@asynccontextmanager
+async def gateway(providers=None, routes=(), **server):
+    """The URL of a gateway, and a session to call it with."""
+    config = Config(providers=providers or {}, routes=tuple(routes), server=Server(**server))
+    async with listening(make_app(config)) as url, aiohttp.ClientSession(url) as session:
+        yield session
+
+
+BASES = {
+    "anthropic": "/v1",
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "gemini": "/v1beta",
+    "ollama": "/api",
+}
+
+
+def provider(protocol, url, **more):
+    """A provider that speaks a protocol at a URL."""
+    return Provider(protocol=protocol, base_url=url + BASES[protocol], **{"retries": 0, **more})
+
+
+def to(*targets, match="*", **more):
+    """A route."""
+    return Route(match=match, to=targets, **more)

@@ -1,0 +1,99 @@
+import pytest
+
+from toolglot.gateway.config import (
+    Config,
+    ConfigError,
+    Provider,
+    load_config,
+    plain_secrets,
+    read_secret,
+)
+
+SOUND = """\
+[server]
+port = 8100
+
+[providers.work]
+profile = "openai"
+api_key = "env:WORK_KEY"
+
+[[routes]]
+match = "claude-*"
+to = ["work/gpt-5.4", "demo"]
+
+[[routes]]
+match = "*"
+to = "work/*"
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "toolglot.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_is_read(tmp_path):
+    config = load_config(written(tmp_path, SOUND))
+    assert config.server.port == 8100
+    assert config.providers["work"].profile == "openai"
+    assert [route.targets for route in config.routes] == [("work/gpt-5.4", "demo"), ("work/*",)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "words"),
+    [
+        ("port = 8100", 'port = "8100"', 2, "server.port: Expected `int`, got `str`"),
+        ("api_key", "api_kee", 6, "providers.work.api_kee: there is no such key"),
+        ('"openai"', '"openay"', 5, "providers.work.profile: "),
+        ('"work/*"', '"wurk/*"', 14, "routes[1].to: no provider 'wurk'; known: work, demo"),
+        ('"work/*"', "3", 14, "routes[1].to: Expected `str | array`"),
+        ("[server]", "[sever]", 1, "sever: there is no such key"),
+        (
+            'profile = "openai"',
+            'protocol = "openai"',
+            5,
+            "providers.work.protocol: expected one of",
+        ),
+        ('profile = "openai"', 'protocol = "gemini"', 4, "providers.work: give a profile, or both"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_key(tmp_path, before, after, line, words):
+    path = written(tmp_path, SOUND.replace(before, after))
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}:{line}: {words}")
+
+
+def test_what_is_no_toml_is_told_with_its_line(tmp_path):
+    with pytest.raises(ConfigError, match="line 2"):
+        load_config(written(tmp_path, "[server]\nport = = 3\n"))
+
+
+def test_without_a_file_the_keys_in_the_environment_are_the_providers():
+    config = load_config(None, {"OPENAI_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "OTHER": "c"})
+    assert set(config.providers) == {"openai", "anthropic"}
+    assert config.providers["openai"].api_key == "env:OPENAI_API_KEY"
+    assert load_config(None, {}) == Config()
+
+
+def test_secrets_are_named_rather_than_written(tmp_path):
+    file = tmp_path / "key"
+    file.write_text("from-a-file\n")
+    assert read_secret("env:NAME", {"NAME": "from-outside"}) == "from-outside"
+    assert read_secret(f"file:{file}") == "from-a-file"
+    with pytest.raises(ConfigError, match="NAME is not set"):
+        read_secret("env:NAME", {})
+    with pytest.raises(ConfigError, match="No such file"):
+        read_secret(f"file:{file}.gone")
+
+
+def test_a_secret_in_the_clear_is_noticed():
+    config = Config(
+        providers={
+            "a": Provider(profile="openai", api_key="sk-in-the-clear"),
+            "b": Provider(profile="openai", api_key=("env:X", "file:y")),
+            "c": Provider(profile="openai", api_key="client"),
+        }
+    )
+    assert list(plain_secrets(config)) == ["providers.a.api_key"]

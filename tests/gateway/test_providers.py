@@ -1,0 +1,75 @@
+import pytest
+
+from toolglot.gateway.config import Config, ConfigError, Provider
+from toolglot.gateway.providers import Health, Keys, make_upstreams
+
+
+def made(environ=None, **fields):
+    return make_upstreams(Config(providers={"it": Provider(**fields)}), environ or {})["it"]
+
+
+def test_a_provider_is_asked_in_the_clients_own_protocol_if_it_speaks_it():
+    upstream = made(profile="openai")
+    assert upstream.protocol_for("openai-responses") == "openai-responses"
+    assert upstream.protocol_for("anthropic") == "openai-chat"
+    pinned = made(profile="openai", protocol="openai-responses")
+    assert pinned.protocol_for("openai-chat") == "openai-responses"
+
+
+def test_addresses():
+    upstream = made(profile="openai", base_url="http://127.0.0.1:9100/v1/")
+    url = upstream.url("openai-responses", "/v1/responses", "m")
+    assert url == "http://127.0.0.1:9100/v1/responses"
+    gemini = made(protocol="gemini", base_url="http://127.0.0.1:1/v1beta")
+    path = "/v1/models/g:generateContent"
+    assert gemini.url("gemini", path, "g") == "http://127.0.0.1:1/v1beta/models/g:generateContent"
+
+
+def test_keys_come_from_the_configuration_or_under_their_usual_name():
+    """S4-19: the headers by which a client names itself are sent."""
+    upstream = made({"K": "one"}, profile="anthropic", api_key="env:K", headers={"X-Title": "us"})
+    assert upstream.headers(upstream.keys.next(0.0)) == {
+        "x-api-key": "one",
+        "anthropic-version": "2023-06-01",
+        "X-Title": "us",
+    }
+    assert made({"OPENAI_API_KEY": "two"}, profile="openai").keys.next(0.0) == "two"
+    with pytest.raises(ConfigError, match=r"providers\.it\.api_key: .*K is not set"):
+        made(profile="openai", api_key="env:K")
+
+
+def test_keys_take_turns_and_a_refused_one_waits():
+    keys = Keys(("a", "b"))
+    assert [keys.next(0.0) for _ in range(3)] == ["a", "b", "a"]
+    keys.cool("b", 10.0)
+    assert {keys.next(5.0) for _ in range(4)} == {"a"}
+    assert {keys.next(11.0) for _ in range(4)} == {"a", "b"}
+    keys.cool("a", 20.0)
+    keys.cool("b", 20.0)
+    assert keys.next(12.0) in {"a", "b"}
+    assert Keys(()).next(0.0) is None
+
+
+def test_a_provider_that_fails_again_and_again_rests():
+    health = Health()
+    for _ in range(4):
+        health.bad(100.0)
+    assert not health.resting(100.0)
+    health.bad(100.0)
+    assert health.resting(101.0)
+    assert not health.resting(121.0)
+    health.good()
+    assert not health.resting(101.0)
+
+
+def test_what_is_known_about_a_provider_becomes_options():
+    options = made(profile="mistral").options("mistral-large", "mistral-large", strict=True)
+    assert options.id_rule == "mistral"
+    assert options.strict
+    assert options.model is None
+    assert made(profile="openai").options("gpt-5.4", "claude", strict=False).model == "gpt-5.4"
+
+
+def test_the_built_in_model_keeps_its_name():
+    with pytest.raises(ConfigError, match="demo"):
+        make_upstreams(Config(providers={"demo": Provider(profile="openai")}), {})

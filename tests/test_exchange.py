@@ -1,0 +1,82 @@
+"""One request and its answer, read once, give what the two translations give."""
+
+import pytest
+
+from toolglot import ir
+from toolglot.context import Options
+from toolglot.errors import DecodeError, UntranslatableError
+from toolglot.exchange import Exchange
+from toolglot.registry import PROTOCOLS
+from toolglot.translate import (
+    encode_request,
+    encode_response,
+    translate_request,
+    translate_response,
+)
+
+PAIRS = [(ours, theirs) for ours in PROTOCOLS for theirs in PROTOCOLS]
+TOOL = ir.FunctionTool(
+    name="look.up",
+    description="Looks something up.",
+    parameters={"type": "object", "properties": {"word": {"type": "string"}}},
+)
+ASKED = ir.Request(
+    model="m",
+    messages=(ir.Message(role="user", parts=(ir.Text(text="What is a lintel?"),)),),
+    max_tokens=50,
+    tools=(TOOL,),
+)
+CALL = ir.ToolCall(id="call_1", name="look_up", arguments='{"word":"lintel"}')
+ANSWER = ir.Response(
+    id="r1",
+    model="m",
+    choices=(ir.Choice(parts=(CALL,), stop=ir.StopReason(kind="tool_calls")),),
+    usage=ir.Usage(input=5, output=3),
+)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_both_ways(ours, theirs):
+    wire = encode_request(ASKED, target=ours)
+    body = wire.data()
+    exchange = Exchange(ours, theirs)
+    sent = exchange.request(body, wire.path)
+    expected, _ = translate_request(body, source=ours, target=theirs, path=wire.path)
+    assert sent.data == expected.data()
+    reply = encode_response(ANSWER, target=theirs).data()
+    answer = exchange.response(reply)
+    told, _ = translate_response(reply, source=theirs, target=ours, request=wire)
+    assert answer.data == told.data()
+    assert answer.usage.output == 3
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_same_protocol_leaves_every_byte(name):
+    wire = encode_request(ASKED, target=name)
+    body = b" " + wire.data().replace(b":", b" : ", 1)
+    exchange = Exchange(name, name)
+    assert exchange.request(body, wire.path).data == body
+    reply = b"\n" + encode_response(ANSWER, target=name).data()
+    assert exchange.response(reply).data == reply
+    assert exchange.notes == ()
+
+
+def test_a_whole_answer_as_a_stream():
+    exchange = Exchange("anthropic", "openai-chat")
+    exchange.request(encode_request(ASKED, target="anthropic").data())
+    answer = exchange.unfolded(encode_response(ANSWER, target="openai-chat").data())
+    assert answer.data.count(b"event: message_stop") == 1
+    assert answer.usage.input == 5
+
+
+def test_what_cannot_be_read_is_told_with_its_path():
+    with pytest.raises(DecodeError, match="messages"):
+        Exchange("anthropic", "openai-chat").request(b'{"model":"m","messages":3}')
+
+
+def test_strict_refuses_and_still_says_what():
+    exchange = Exchange("anthropic", "openai-chat", Options(strict=True))
+    body = encode_request(ASKED, target="anthropic").data()[:-1] + b',"tomorrow":1}'
+    with pytest.raises(UntranslatableError, match="tomorrow"):
+        exchange.request(body)
+    assert "field-unknown" in exchange.receipt.codes()
