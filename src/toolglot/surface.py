@@ -45,6 +45,12 @@ class Surface(Struct, frozen=True, kw_only=True):
     stream_type: str = "text/event-stream"
     """The media type of a stream."""
 
+    models: str = "/v1/models"
+    """Where it lists its models."""
+
+    array_streams: bool = False
+    """Its streams are one JSON array, unless `alt=sse` is asked for."""
+
     keep_alive: bytes = b""
     """Bytes in a stream that say nothing, and that its clients take as a sign of life."""
 

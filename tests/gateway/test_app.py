@@ -58,4 +58,5 @@ def test_unknown_paths_are_told_in_the_shape_of_whoever_asks():
 
 
 def test_health():
-    assert call("GET", "/health") == (200, {"status": "ok"})
+    assert call("GET", "/health")[1]["status"] == "ok"
+    assert call("GET", "/ready") == (200, {"status": "ready", "resting": []})

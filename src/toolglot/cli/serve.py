@@ -10,6 +10,8 @@ from toolglot.cli.common import Commands, add_command
 from toolglot.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from aiohttp.web import Application
+
     from toolglot.gateway.config import Config
 
 _EXAMPLES: Final = (
@@ -49,9 +51,11 @@ def run(args: argparse.Namespace) -> int:
     """Run until a signal comes."""
     try:
         from toolglot.gateway import serve as gateway  # noqa: PLC0415 - an extra
+        from toolglot.gateway.app import make_app  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "aiohttp") from None
-    config = _configured(args)
+    path = _path(args)
+    config = _configured(args, path)
     gateway.check_exposure(config)
     server = config.server
     sock = gateway.listen(server.host, server.port, shared=server.workers > 1)
@@ -62,15 +66,28 @@ def run(args: argparse.Namespace) -> int:
             gateway.write_port(args.port_file, port)
         gateway.say(f"toolglot listens on http://{server.host}:{port}")
 
-    (gateway.serve_many if server.workers > 1 else gateway.serve)(config, sock, ready)
+    def app() -> "Application":
+        return make_app(config, path)
+
+    if server.workers > 1:
+        gateway.serve_many(app, sock, ready, server.workers)
+    else:
+        gateway.serve(app, sock, ready)
     return 0
 
 
-def _configured(args: argparse.Namespace) -> "Config":
-    from toolglot.gateway.config import FILE, load_config  # noqa: PLC0415 - an extra
+def _path(args: argparse.Namespace) -> Path | None:
+    from toolglot.gateway.config import FILE  # noqa: PLC0415 - an extra
 
-    path = Path(args.config) if args.config else Path(FILE)
-    config = load_config(path if args.config or path.is_file() else None)
+    if args.config:
+        return Path(args.config)
+    return Path(FILE) if Path(FILE).is_file() else None
+
+
+def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
+    from toolglot.gateway.config import load_config  # noqa: PLC0415 - an extra
+
+    config = load_config(path)
     given = {
         name: value
         for name in ("host", "port", "workers", "database", "keys", "open")

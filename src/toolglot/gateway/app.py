@@ -1,171 +1,165 @@
 """The HTTP server: which path means what, and every error in the shape that the caller reads."""
 
-import secrets
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 from aiohttp import web
 
 from toolglot.errors import DecodeError
 from toolglot.gateway.config import Config
-from toolglot.gateway.providers import make_upstreams
+from toolglot.gateway.endpoints import Endpoints, error, refuse
+from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
+from toolglot.gateway.models import Catalogue
 from toolglot.gateway.relay import Call, Refusal, Relay, refused
-from toolglot.gateway.routing import Router
+from toolglot.gateway.reload import watch
 from toolglot.gateway.upstream import Client
-from toolglot.ir import ApiError, ErrorKind
-from toolglot.registry import get_protocol
+from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
+from toolglot.wire.message import read_body
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Answerer = Callable[[Call], Awaitable[web.StreamResponse]]
 
-RELAY: Final = web.AppKey("relay", Relay)
-CLIENT: Final = web.AppKey("client", Client)
-
-_DOORS: Final = {
-    "/v1/messages": "anthropic",
-    "/v1/chat/completions": "openai-chat",
-    "/v1/responses": "openai-responses",
-    "/api/chat": "ollama",
+_IN_PATH: Final = "{model}"
+_COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
+    "/v1/messages/count_tokens": ("input_tokens", {}),
+    "/v1/responses/input_tokens": ("input_tokens", {"object": "response.input_tokens"}),
 }
-"""Where each protocol is spoken. The version may be left out, as some clients do."""
-
-_STREAMING: Final = "streamGenerateContent"
-_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+"""Where tokens are counted: the key of the count, and what else is said."""
 
 
-def make_app(config: Config) -> web.Application:
-    """The gateway as an application."""
+def make_app(config: Config, path: Path | None = None) -> web.Application:
+    """The gateway as an application; a configuration from a file is read again when it changes."""
     app = web.Application(client_max_size=config.server.max_body)
-    for path, protocol in _DOORS.items():
-        for each in {path, path.removeprefix("/v1")}:
-            app.router.add_post(each, _door(protocol))
-    for version in ("v1", "v1beta", "v1alpha"):
-        app.router.add_post(f"/{version}/models/{{call:.+}}", _door("gemini"))
-    app.router.add_get("/health", _health)
-    app.router.add_get("/toolglot/receipts/{id}", _receipt)
+    client = Client()
+    relay = Relay(config, client)
+    desk = Endpoints(relay, Catalogue(client))
+    _add_doors(app, relay, desk)
+    _add_desk(app, desk)
     app.router.add_route("*", "/{path:.*}", _nowhere)
-    app.cleanup_ctx.append(lambda app: _running(app, config))
+
+    async def running(_app: web.Application) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as tasks:
+            work = [tasks.create_task(relay.keep_alive())]
+            if path is not None:
+                work.append(tasks.create_task(watch(path, relay.use)))
+            yield
+            for task in work:
+                task.cancel()
+        await client.close()
+
+    app.cleanup_ctx.append(running)
     return app
 
 
-async def _running(app: web.Application, config: Config):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    app[CLIENT] = Client()
-    app[RELAY] = Relay(config, Router(config, make_upstreams(config)), app[CLIENT])
-    yield
-    await app[CLIENT].close()
+def _add_doors(app: web.Application, relay: Relay, desk: Endpoints) -> None:
+    """Where each protocol is spoken. The version may be left out, as some clients do."""
+    for name, codec in PROTOCOLS.items():
+        where = codec.SURFACE.path
+        if _IN_PATH in where:
+            for version in ("v1", "v1beta", "v1alpha"):
+                handler = _door(relay, name, _in_path(relay, desk))
+                app.router.add_post(f"/{version}/models/{{call:.+}}", handler)
+        else:
+            for each in {where, where.removeprefix("/v1")}:
+                app.router.add_post(each, _door(relay, name, relay.answer))
+    for where, (key, more) in _COUNTS.items():
+        name = next(n for n, c in PROTOCOLS.items() if where.startswith(c.SURFACE.path))
+        for each in {where, where.removeprefix("/v1")}:
+            app.router.add_post(each, _door(relay, name, _counting(desk, key, more)))
+    app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
+
+
+def _add_desk(app: web.Application, desk: Endpoints) -> None:
+    for path, handler in (
+        ("/v1/models", desk.models),
+        ("/models", desk.models),
+        ("/v1beta/models", desk.models),
+        ("/api/tags", desk.models),
+        ("/v1/models/{model:.+}", desk.model),
+        ("/v1beta/models/{model:.+}", desk.model),
+        ("/api/version", desk.version),
+        ("/health", desk.health),
+        ("/ready", desk.ready),
+        ("/toolglot/receipts/{id}", desk.receipt),
+    ):
+        app.router.add_get(path, handler)
+    app.router.add_post("/api/show", desk.show)
+    app.router.add_post("/toolglot/translate", desk.translate)
 
 
 # --- requests -------------------------------------------------------------------------------------
 
 
-def _door(protocol: str) -> Handler:
+def _door(relay: Relay, protocol: str, answer: Answerer) -> Handler:
     """What answers requests in a protocol."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        call = Call(
-            http=request,
-            protocol=protocol,
-            path=request.path,
-            body=b"",
-            model="",
-            stream=False,
-            id=request_id(request),
-            strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
-            key=given_key(request),
-        )
+        call = Call.of(request, protocol)
         try:
-            await _read(call)
-            return await request.app[RELAY].answer(call)
+            call.body = await request.read()
+            _look(call)
+            return await answer(call)
         except Refusal as refusal:
             return refused(call, refusal.error)
         except web.HTTPRequestEntityTooLarge:
-            limit = request.app[RELAY].config.server.max_body
-            return refused(call, _error("too_large", f"more than {limit} bytes", 413))
+            limit = relay.config.server.max_body
+            return refused(call, error("too_large", f"more than {limit} bytes", 413))
 
     return handle
 
 
-async def _read(call: Call) -> None:
-    call.body = await call.http.read()
+def _look(call: Call) -> None:
+    """Which model is asked for, and whether as a stream."""
     try:
         seen = jsontext.glance(call.body)
-    except DecodeError as error:
-        raise Refusal(_error("invalid_request", str(error), 400)) from None
-    surface = get_protocol(call.protocol).SURFACE
-    if "{model}" in surface.path:
+    except DecodeError as problem:
+        raise Refusal(error("invalid_request", str(problem), 400)) from None
+    surface = PROTOCOLS[call.protocol].SURFACE
+    if _IN_PATH in surface.path:
         name, _, operation = call.http.match_info["call"].rpartition(":")
-        call.model, call.stream = unquote(name), operation == _STREAMING
+        call.model, call.stream = name, operation.startswith("stream")
         return
     if not isinstance(seen.model, str) or not seen.model:
-        raise Refusal(_error("invalid_request", "model: expected the name of a model", 400))
+        raise Refusal(error("invalid_request", "model: expected the name of a model", 400))
     call.model = seen.model
     call.stream = surface.stream_default if seen.stream is None else bool(seen.stream)
 
 
-def given_key(request: web.Request) -> str | None:
-    """The key that a client gives, wherever its protocol has it."""
-    headers = request.headers
-    scheme, _, token = headers.get("Authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token:
-        return token.strip()
-    named = headers.get("x-api-key") or headers.get("x-goog-api-key") or headers.get("api-key")
-    return named or request.query.get("key")
+def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
+    """What answers where the path says what to do."""
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.path.endswith(":countTokens"):
+            return await desk.count(call, "totalTokens", {})
+        if call.stream and call.http.query.get("alt") != "sse":
+            call.framing = ArrayFraming()
+        return await relay.answer(call)
+
+    return answer
 
 
-def request_id(request: web.Request) -> str:
-    """The id that the client gave its request, or a new one."""
-    given = request.headers.get("x-request-id", "")
-    return given if 0 < len(given) <= 128 and given.isascii() and given.isprintable() else _new_id()  # noqa: PLR2004
+def _counting(desk: Endpoints, key: str, more: dict[str, str]) -> Answerer:
+    async def answer(call: Call) -> web.StreamResponse:
+        return await desk.count(call, key, dict(more))
+
+    return answer
 
 
-def _new_id() -> str:
-    return f"req_{secrets.token_hex(12)}"
+def _generating(relay: Relay) -> Answerer:
+    async def answer(call: Call) -> web.StreamResponse:
+        try:
+            call.body = jsontext.encode(chat_of(read_body(call.body)))
+        except DecodeError as problem:
+            raise Refusal(error("invalid_request", str(problem), 400)) from None
+        call.path, call.framing = "/api/chat", GenerateFraming()
+        return await relay.answer(call)
 
-
-# --- everything else ------------------------------------------------------------------------------
-
-
-async def _health(_request: web.Request) -> web.Response:
-    return web.json_response({"status": "ok"})
-
-
-async def _receipt(request: web.Request) -> web.Response:
-    found = request.app[RELAY].receipts.get(request.match_info["id"])
-    if found is None:
-        return _refuse(request, _error("not_found", "no receipt of that request", 404))
-    return web.Response(body=jsontext.encode(found), content_type="application/json")
+    return answer
 
 
 async def _nowhere(request: web.Request) -> web.Response:
     message = f"{request.method} {request.path}: there is nothing here"
-    return _refuse(request, _error("not_found", message, 404))
-
-
-def _refuse(request: web.Request, error: ApiError) -> web.Response:
-    call = Call(
-        http=request,
-        protocol=caller(request),
-        path=request.path,
-        body=b"",
-        model="",
-        stream=False,
-        id=request_id(request),
-    )
-    return refused(call, error)
-
-
-def caller(request: web.Request) -> str:
-    """The protocol that whoever asks most likely speaks, where the path does not say it."""
-    headers = request.headers
-    if "anthropic-version" in headers or "/messages" in request.path:
-        return "anthropic"
-    if "x-goog-api-key" in headers or "x-goog-api-client" in headers:
-        return "gemini"
-    if request.path.startswith("/api/"):
-        return "ollama"
-    return "openai-responses" if "/responses" in request.path else "openai-chat"
-
-
-def _error(kind: ErrorKind, message: str, status: int) -> ApiError:
-    return ApiError(kind=kind, message=message, status=status)
+    return refuse(request, error("not_found", message, 404))

@@ -4,9 +4,12 @@ The first target that works answers. Once the first byte of an answer is on its 
 nothing is tried again; what goes wrong then is told in the stream, in the client's own protocol.
 """
 
+import asyncio
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import aiohttp
@@ -17,7 +20,8 @@ from toolglot.context import Context
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Answer, Exchange
 from toolglot.gateway.config import Config
-from toolglot.gateway.providers import Upstream
+from toolglot.gateway.framing import Framing
+from toolglot.gateway.providers import Upstream, make_upstreams
 from toolglot.gateway.routing import Router, Target
 from toolglot.gateway.upstream import Client, Question, Unreachable
 from toolglot.ir import ApiError, Json
@@ -29,6 +33,8 @@ _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
 _ELSEWHERE: Final = frozenset({401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529})
 """Statuses after which another target may do better."""
 _FIRST_ERROR: Final = 400
+_LONGEST_ID: Final = 128
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
@@ -51,6 +57,57 @@ class Call(Struct, kw_only=True):
     began: float = field(default_factory=time.monotonic)
     target: Target | None = None
     exchange: Exchange | None = None
+    framing: Framing | None = None
+    """What gives the answer another form."""
+
+    @classmethod
+    def of(cls, request: web.Request, protocol: str) -> "Call":
+        """A request that has not been read yet."""
+        return cls(
+            http=request,
+            protocol=protocol,
+            path=request.path,
+            body=b"",
+            model="",
+            stream=False,
+            id=request_id(request.headers.get("x-request-id", "")),
+            strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
+            key=given_key(request),
+        )
+
+
+def given_key(request: web.Request) -> str | None:
+    """The key that a client gives, wherever its protocol has it."""
+    headers = request.headers
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token:
+        return token.strip()
+    named = headers.get("x-api-key") or headers.get("x-goog-api-key") or headers.get("api-key")
+    return named or request.query.get("key")
+
+
+def request_id(given: str) -> str:
+    """The id that the client gave its request, or a new one."""
+    sound = 0 < len(given) <= _LONGEST_ID and given.isascii() and given.isprintable()
+    return given if sound else f"req_{secrets.token_hex(12)}"
+
+
+class _Open(Struct, kw_only=True):
+    """A stream that is being written."""
+
+    http: web.Request
+    response: web.StreamResponse
+    sign: bytes
+    """What tells its client that it lives."""
+    last: float = field(default_factory=time.monotonic)
+    whole: bool = False
+    """Nothing is half said."""
+
+    @property
+    def drained(self) -> bool:
+        """Whether its client has taken all so far, so that writing does not wait."""
+        transport = self.http.transport
+        return transport is not None and not transport.get_write_buffer_size()
 
 
 class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
@@ -64,11 +121,32 @@ class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a progr
 class Relay:
     """Carries requests to providers and answers back."""
 
-    def __init__(self, config: Config, router: Router, client: Client) -> None:
-        self.config = config
-        self.router = router
-        self._client = client
+    def __init__(self, config: Config, client: Client) -> None:
+        self.client = client
         self.receipts: OrderedDict[str, Json] = OrderedDict()
+        self._open: dict[str, _Open] = {}
+        self.use(config)
+
+    def use(self, config: Config) -> None:
+        """Route by this configuration from now on; requests under way keep theirs."""
+        self.router = Router(config, make_upstreams(config))
+        self.config = config
+
+    def resting(self) -> list[str]:
+        """The providers that failed lately."""
+        now = time.monotonic()
+        return [each.name for each in self.router.upstreams.values() if each.health.resting(now)]
+
+    async def keep_alive(self) -> None:
+        """Tell clients whose provider is silent that their stream lives."""
+        while True:
+            await asyncio.sleep(1.0)
+            late = time.monotonic() - self.config.server.keep_alive
+            for each in tuple(self._open.values()):
+                if each.last < late and each.whole and each.drained:
+                    each.last = time.monotonic()
+                    with suppress(ConnectionError):
+                        await each.response.write(each.sign)
 
     async def answer(self, call: Call) -> web.StreamResponse:
         """The answer to a request, whatever becomes of it."""
@@ -116,7 +194,7 @@ class Relay:
         question = self._question(call, exchange, upstream, target.model)
         upstream.health.busy += 1
         try:
-            async with await self._client.ask(question) as reply:
+            async with await self.client.ask(question) as reply:
                 if reply.status in _ELSEWHERE and not last:
                     return None
                 return await self._carry(call, exchange, reply)
@@ -125,6 +203,8 @@ class Relay:
 
     def _question(self, call: Call, exchange: Exchange, upstream: Upstream, model: str) -> Question:
         query = {name: value for name, value in call.http.query.items() if name != "key"}
+        if call.stream and get_protocol(exchange.provider).SURFACE.array_streams:
+            query["alt"] = "sse"
         try:
             sent = exchange.request(call.body, call.path, query)
         except UntranslatableError as error:
@@ -168,24 +248,38 @@ class Relay:
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
         response = await self._begin(call, exchange)
-        await response.write(answer.data)
+        data = answer.data
+        if call.framing is not None:
+            data = call.framing.feed(data) + call.framing.close()
+        await response.write(data)
         await response.write_eof()
         return response
 
     async def _stream(
         self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
     ) -> web.StreamResponse:
-        translator = exchange.stream()
+        translator, framing = exchange.stream(), call.framing
         response = await self._begin(call, exchange)
+        sign = b"" if framing else get_protocol(call.protocol).SURFACE.keep_alive
+        entry = _Open(http=call.http, response=response, sign=sign)
+        if sign:
+            self._open[call.id] = entry
         try:
             async for chunk in reply.content.iter_any():
                 piece = translator.feed(chunk)
+                if framing is not None:
+                    piece = framing.feed(piece)
                 if piece:
+                    entry.last, entry.whole = time.monotonic(), piece.endswith(b"\n")
                     await response.write(piece)
             rest = translator.close()
         except (aiohttp.ClientError, TimeoutError) as error:
             rest = translator.fail(_broken(call, error))
+        finally:
+            self._open.pop(call.id, None)
         self._keep(call, exchange)
+        if framing is not None:
+            rest = framing.feed(rest) + framing.close()
         if rest:
             await response.write(rest)
         await response.write_eof()
@@ -196,7 +290,7 @@ class Relay:
         surface = get_protocol(call.protocol).SURFACE
         response = web.StreamResponse(
             headers={
-                "Content-Type": surface.stream_type,
+                "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
                 "Cache-Control": "no-cache",
                 **_marks(call, exchange.receipt),
             }
@@ -225,8 +319,11 @@ def whole(call: Call, answer: Answer) -> web.Response:
     """An answer that is not streamed."""
     receipt = call.exchange.receipt if call.exchange else Receipt()
     told = {name: value for name, value in answer.headers.items() if _tells(name)}
+    data = answer.data
+    if call.framing is not None and answer.status < _FIRST_ERROR:
+        data = call.framing.whole(data)
     return web.Response(
-        body=answer.data,
+        body=data,
         status=answer.status,
         headers={**told, "Content-Type": _JSON, **_marks(call, receipt)},
     )

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from functools import cached_property
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,6 +11,8 @@ from toolglot.digest import digest
 from toolglot.gateway.config import DEMO, Config, Route
 from toolglot.gateway.providers import Upstream
 from toolglot.profiles import family_of
+
+_PATTERN: Final = frozenset("*?[")
 
 
 class Target(Struct, frozen=True):
@@ -59,17 +61,11 @@ class Router:
         upstreams = sorted(self.upstreams.values(), key=lambda each: each.config.profile != vendor)
         return [Target(upstreams[0], model)]
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
-        """Models that can be asked for by a name of the configuration."""
-        return tuple(dict.fromkeys(self._names()))
-
-    def _names(self) -> Iterator[str]:
-        for route in self._routes:
-            if not any(character in route.match for character in "*?["):
-                yield route.match
-        for upstream in self.upstreams.values():
-            yield from (f"{upstream.name}/{model}" for model in upstream.config.models)
+        """Models that routes name."""
+        plain = (each.match for each in self._routes if not _PATTERN.intersection(each.match))
+        return tuple(dict.fromkeys(plain))
 
 
 def _ordered(targets: list[Target], route: Route, affinity: bytes) -> list[Target]:

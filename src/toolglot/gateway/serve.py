@@ -11,7 +11,6 @@ from typing import Final
 
 from aiohttp import web
 
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, ConfigError
 
 try:
@@ -20,6 +19,8 @@ except ImportError:  # pragma: no cover - not made for Windows
     _new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
 else:
     _new_loop = uvloop.new_event_loop
+
+Ready = Callable[[], None]
 
 DRAIN: Final = 30.0
 """Seconds that open streams have to end after a signal."""
@@ -54,15 +55,15 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
     return sock
 
 
-def serve(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+def serve(app: Callable[[], web.Application], sock: socket.socket, ready: Ready) -> None:
     """Answer on a socket until a signal comes, then let open streams end."""
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(config, sock, ready))
+        runner.run(_serve(app, sock, ready))
 
 
-async def _serve(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+async def _serve(app: Callable[[], web.Application], sock: socket.socket, ready: Ready) -> None:
     runner = web.AppRunner(
-        make_app(config),
+        app(),
         handler_cancellation=True,
         shutdown_timeout=DRAIN,
         access_log=None,
@@ -81,19 +82,21 @@ async def _serve(config: Config, sock: socket.socket, ready: Callable[[], None])
         await runner.cleanup()
 
 
-def serve_many(config: Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+def serve_many(
+    app: Callable[[], web.Application], sock: socket.socket, ready: Ready, workers: int
+) -> None:
     """The same in several processes, each with its own socket on the port."""
     host, port = sock.getsockname()[:2]
     children: list[int] = []
-    for _ in range(config.server.workers - 1):
+    for _ in range(workers - 1):
         pid = os.fork()
         if pid == 0:
             sock.close()
-            serve(config, listen(host, port, shared=True), lambda: None)
+            serve(app, listen(host, port, shared=True), lambda: None)
             os._exit(0)
         children.append(pid)
     try:
-        serve(config, sock, ready)
+        serve(app, sock, ready)
     finally:
         for pid in children:
             os.kill(pid, signal.SIGTERM)

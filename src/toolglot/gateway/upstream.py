@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 from msgspec import Struct
@@ -17,6 +17,7 @@ from msgspec import Struct
 from toolglot.exchange import Sent
 from toolglot.gateway.providers import Upstream
 from toolglot.ir import ApiError, ErrorKind
+from toolglot.wire import jsontext
 
 _AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""
@@ -27,6 +28,7 @@ _LONGEST_PAUSE: Final = 8.0
 _PATIENCE: Final = 10.0
 """Seconds that we wait when a provider says how long; a client told so waits better itself."""
 _KEY_REST: Final = 30.0
+_QUICK: Final = 10.0
 
 
 class Unreachable(Exception):  # noqa: N818 - it is told to a client, not to a programmer
@@ -86,6 +88,27 @@ class Client:
             reply.close()
             await asyncio.sleep(pause)
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
+
+    async def fetch(
+        self, upstream: Upstream, protocol: str, path: str, data: bytes | None = None
+    ) -> Any:
+        """A small JSON answer that is good to have: None, if it is not to be had quickly."""
+        headers = {"Content-Type": "application/json"} if data is not None else {}
+        try:
+            async with (
+                asyncio.timeout(_QUICK),
+                self._session.request(
+                    "GET" if data is None else "POST",
+                    upstream.url(protocol, path, ""),
+                    data=data,
+                    headers={**headers, **upstream.headers(upstream.keys.next(time.monotonic()))},
+                    proxy=upstream.config.proxy,
+                    allow_redirects=False,
+                ) as reply,
+            ):
+                return jsontext.peek(await reply.read()) if reply.ok else None
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+            return None
 
     def _key(self, question: Question, now: float) -> str | None:
         upstream = question.upstream

@@ -48,6 +48,8 @@ SURFACE: Final = Surface(
     parts_in_content=True,
     path="/v1beta/models/{model}:generateContent",
     model_at=("modelVersion",),
+    models="/v1beta/models",
+    array_streams=True,
     # A comment breaks the parsers of Google's own SDKs; a blank line does not.
     keep_alive=b"\r\n",
     settings={

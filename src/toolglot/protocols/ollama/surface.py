@@ -57,6 +57,7 @@ SURFACE: Final = Surface(
     media_fields=frozenset(),
     path="/api/chat",
     stream_type="application/x-ndjson",
+    models="/api/tags",
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},
