@@ -99,12 +99,12 @@ class Registry:
     """All metrics of one process."""
 
     def __init__(self, *families: Family, worker: str = "0") -> None:
-        self._families = families
+        self.families = families
         self._worker = worker
 
     def text(self) -> str:
         """Everything, as Prometheus reads it."""
-        return "".join(line for family in self._families for line in self._lines(family))
+        return "".join(line for family in self.families for line in self._lines(family))
 
     def _lines(self, family: Family) -> Iterator[str]:
         meaning = family.meaning.replace("\\", r"\\").replace("\n", r"\n")
