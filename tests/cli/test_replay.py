@@ -4,10 +4,10 @@ import json
 
 import pytest
 from tests.laws.corpus import FIXTURES, NAMES, PATH
-from toolglot.exchange import Exchange
 
 from toolglot.cli.replay import replay
 from toolglot.context import Options
+from toolglot.exchange import Exchange
 from toolglot.gateway.record import Meta, Recorder, options_to_json
 from toolglot.ir import ApiError
 

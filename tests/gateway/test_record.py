@@ -79,11 +79,12 @@ def test_an_exchange_is_a_folder_of_exact_bytes(recorder):
     assert [size for _, size in known["upstream_chunks"]] == [len(chunk) for chunk in CHUNKS]
     assert known["status"] == known["client_status"] == 200
     assert known["now"] == 1790000000
+    assert known["started"].endswith("+00:00")
     assert read_meta(folder).client == "anthropic"
 
 
 def test_secrets_are_masked(recorder):
-    recorded(recorder)
+    recorded(recorder, path=f"/v1beta/models/m:generateContent?key={KEY}")
     recorder.close()
     text = (recorder.directory / "0001-req_1" / "meta.json").read_text()
     assert KEY not in text

@@ -119,7 +119,15 @@ def test_system_text_messages_and_output_schemas_count():
 
 @pytest.mark.parametrize(
     ("width", "height", "expected"),
-    [(750, 1, 1), (200, 200, 54), (1000, 1000, 1334), (3136, 1500, 1568), (9999, 1, 1)],
+    [
+        (1, 1, 1),
+        (200, 200, 64),
+        (1000, 1000, 1296),
+        (1920, 1080, 2691),
+        (3840, 2160, 4784),
+        (8000, 8000, 4784),
+        (9999, 1, 92),
+    ],
 )
 def test_a_picture_counts_by_its_pixels(width, height, expected):
     picture = ir.Inline(media_type="image/png", data=pictures.png(width, height))

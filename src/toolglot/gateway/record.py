@@ -15,6 +15,7 @@ recording is for, so nothing is recorded unless the user asks for it.
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
 from time import perf_counter
@@ -89,6 +90,8 @@ class Recording:
 
     def __init__(self, recorder: "Recorder", meta: Meta) -> None:
         self.meta = meta
+        meta.path = redact_url(meta.path)
+        meta.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._recorder = recorder
         self._started = perf_counter()
         self._asked = b""

@@ -6,11 +6,11 @@ the number is an estimate and says so. Text is counted by the vocabulary `o200k_
 extra `tokens` is installed (splintr-rs, which ships the vocabulary: nothing is ever downloaded),
 and by rules of thumb where not. What is not text follows published rules:
 
-- a picture has a token for every 750 pixels, after its long edge was scaled down to 1568
-  (https://docs.claude.com/en/docs/build-with-claude/vision, read 2026-11-15); one that cannot be
-  looked into counts as a full one;
-- a page of a PDF has 3,000 tokens, the most that is said of one
-  (https://docs.claude.com/en/docs/build-with-claude/pdf-support, read 2026-11-15);
+- a picture has a token for every patch of 28 by 28 pixels, after its long edge was scaled down to
+  2576, and at most 4,784 (https://platform.claude.com/docs/en/build-with-claude/vision, as quoted
+  by others on 2026-11-15); one that cannot be looked into counts as 1,568, the most of older models;
+- a page of a PDF has 3,000 tokens, the upper end of what is said of its text
+  (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support, read 2026-11-15);
 - a second of sound has 32 (https://ai.google.dev/gemini-api/docs/audio, read 2026-11-15), taken to
   be 16,000 bytes long.
 """
@@ -35,9 +35,10 @@ _PER_TOOL: Final = 8
 _PER_REPLY: Final = 3
 """What stands around messages, calls and tools and before the answer, as far as that is known."""
 
-_PIXELS: Final = 750
-_LONG_EDGE: Final = 1568
-_UNSEEN_PICTURE: Final = 1600
+_PATCH: Final = 28
+_LONG_EDGE: Final = 2576
+_MOST_PATCHES: Final = 4784
+_UNSEEN_PICTURE: Final = 1568
 _PDF_PAGE: Final = 3000
 _MEDIA_BYTES: Final = 500
 _TOOLS: Final = 2048
@@ -100,7 +101,8 @@ def _count_image(part: ir.Image) -> int:
     if size is None:
         return _UNSEEN_PICTURE
     scale = min(1.0, _LONG_EDGE / max(size))
-    return ceil(size[0] * scale * size[1] * scale / _PIXELS)
+    across, down = (ceil(side * scale / _PATCH) for side in size)
+    return min(across * down, _MOST_PATCHES)
 
 
 def _count_document(part: ir.Document) -> int:
