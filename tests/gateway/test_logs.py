@@ -61,6 +61,15 @@ def test_a_terminal_gets_words():
     assert "server [req_1]" in stream.getvalue()
 
 
+def test_a_client_cannot_write_lines_of_its_own():
+    stream = Terminal()
+    logs.set_up(stream=stream)
+    LOGGER.info("request", extra={FIELDS: {**SEEN, "asked_model": "x\n00:00:00 info \x1b[31m"}})
+    LOGGER.info("model %s", "y\r\nz")
+    assert stream.getvalue().count("\n") == 2
+    assert "\x1b" not in stream.getvalue()
+
+
 def test_setting_up_twice_logs_once():
     stream = io.StringIO()
     logs.set_up(stream=stream)

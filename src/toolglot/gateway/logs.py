@@ -18,6 +18,9 @@ LOGGER: Final = logging.getLogger("toolglot")
 FIELDS: Final = "toolglot_fields"
 """The attribute of a log record that holds what a line says of a request."""
 
+_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+"""A client must not be able to write lines of its own, or to colour the terminal."""
+
 
 def set_up(
     level: str = "info", *, as_json: bool | None = None, stream: TextIO | None = None
@@ -57,7 +60,7 @@ class Words(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
         fields: Json = getattr(record, FIELDS, {})
-        said = record.getMessage() if not fields else _said(fields)
+        said = (_said(fields) if fields else record.getMessage()).translate(_CONTROLS)
         line = f"{_moment(record):%H:%M:%S} {record.levelname.lower():7} {said}"
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)

@@ -7,10 +7,10 @@ extra `tokens` is installed (splintr-rs, which ships the vocabulary: nothing is 
 and by rules of thumb where not. What is not text follows published rules:
 
 - a picture has a token for every patch of 28 by 28 pixels, after its long edge was scaled down to
-  2576, and at most 4,784 (https://platform.claude.com/docs/en/build-with-claude/vision, as quoted
-  by others on 2026-11-15); one that cannot be looked into counts as 1,568, the most of older models;
+  2576, and at most 4,784 (https://platform.claude.com/docs/en/build-with-claude/vision, as others
+  quote it, 2026-11-15); one that cannot be looked into counts as 1,568, the most of older models;
 - a page of a PDF has 3,000 tokens, the upper end of what is said of its text
-  (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support, read 2026-11-15);
+  (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support, quoted likewise);
 - a second of sound has 32 (https://ai.google.dev/gemini-api/docs/audio, read 2026-11-15), taken to
   be 16,000 bytes long.
 """
