@@ -21,6 +21,7 @@ from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
 from toolglot.context import Options
 from toolglot.dialects.table import DIALECTS
+from toolglot.gateway.observe import Observer
 from toolglot.matrix import pairs
 from toolglot.receipt import CATALOGUE
 
@@ -43,6 +44,20 @@ def matrix() -> str:
     """Return what each pair of protocols cannot say."""
     rows = ((a, b, ", ".join(lost) or "nothing") for a, b, lost in pairs() if a != b)
     return table(("From", "To", "What the target cannot say"), rows)
+
+
+def metrics() -> str:
+    """Return the metrics of the gateway."""
+    rows = (
+        (
+            f"`{family.name}`",
+            family.kind,
+            ", ".join(f"`{label}`" for label in family.labels) or "-",
+            family.meaning,
+        )
+        for family in Observer().registry.families
+    )
+    return table(("Metric", "Kind", "Labels", "Meaning"), rows)
 
 
 def options() -> str:
@@ -113,6 +128,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "dialects": dialects,
     "families": families,
     "matrix": matrix,
+    "metrics": metrics,
     "note-codes": note_codes,
     "options": options,
     "profiles": profiles,

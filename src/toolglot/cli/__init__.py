@@ -24,6 +24,7 @@ from toolglot.cli import (
     lint_stream,
     parse,
     protocols,
+    replay,
     serve,
     translate,
 )
@@ -35,6 +36,7 @@ _COMMANDS: Final = (
     explain,
     lint_stream,
     diff_sse,
+    replay,
     doctor_history,
     parse,
     dialects,
