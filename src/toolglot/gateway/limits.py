@@ -114,16 +114,20 @@ class Window:
 class _Spent:
     """What a key used of its budget in one period: what the ledger said, and what came since."""
 
-    __slots__ = ("asked", "before", "meanwhile", "since", "start")
+    __slots__ = ("asked", "before", "end", "meanwhile", "per", "since", "start")
 
-    def __init__(self, start: float) -> None:
-        self.start = start
+    def __init__(self, per: Period, now: float) -> None:
+        self.per = per
+        self.start, self.end = period_start(per, now), period_end(per, now)
         self.asked: float | None = None
         self.before = self.since = self.meanwhile = 0
 
     @property
     def tokens(self) -> int:
         return self.before + self.since
+
+    def is_of(self, per: Period, now: float) -> bool:
+        return self.per == per and self.start <= now < self.end
 
 
 class _State:
@@ -135,7 +139,7 @@ class _State:
         self.requests = Window()
         self.tokens = Window()
         self.held = 0
-        self.spent = _Spent(0.0)
+        self.spent = _Spent("total", 0.0)
 
 
 class Limiter:
@@ -174,7 +178,7 @@ class Limiter:
                 what=what,
                 limit=limit,
                 remaining=max(0, limit - used),
-                reset=_wait(key, window, used, now) if used else 0.0,
+                reset=_wait(state, window, used, now) if used else 0.0,
             )
             for what, limit, used, window in _measures(key, state)
         )
@@ -205,9 +209,8 @@ class Limiter:
             state = self._states[key.id] = _State()
         state.requests.forget(now)
         state.tokens.forget(now)
-        start = period_start(key.budget.per, now) if key.budget else 0.0
-        if state.spent.start != start:
-            state.spent = _Spent(start)
+        if key.budget and not state.spent.is_of(key.budget.per, now):
+            state.spent = _Spent(key.budget.per, now)
         return state
 
 
@@ -232,13 +235,13 @@ def _refusals(key: "Key", state: _State, now: float, reserve: int) -> Iterator[L
             what=what,
             limit=limit,
             remaining=max(0, limit - used),
-            retry_after=_wait(key, window, excess, now),
+            retry_after=_wait(state, window, excess, now),
         )
 
 
-def _wait(key: "Key", window: Window | None, excess: int, now: float) -> float:
+def _wait(state: _State, window: Window | None, excess: int, now: float) -> float:
     """In how many seconds that much is free again."""
     if window is None:
-        return period_end(key.budget.per, now) - now if key.budget else _NEVER
+        return state.spent.end - now
     # What is not in the window is held for requests that have not been answered yet.
     return window.wait(excess, now) or _SOON
