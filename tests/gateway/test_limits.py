@@ -244,6 +244,23 @@ def test_a_new_period_asks_the_ledger_anew():
     assert limiter.stale(mine, midnight) == midnight
 
 
+def test_of_several_limits_the_longest_wait_is_said():
+    limiter, mine = Limiter(), key(rpm=1, tpm=10, budget=Budget(100, "day"))
+    assert limiter.check(mine, NOW) is None
+    limiter.spend(mine, 10, NOW + 30)
+    limited = limiter.check(mine, NOW + 31)
+    assert limited.what == "tokens"
+    assert limiter.check(mine, NOW + 31 + limited.retry_after) is None
+    limiter.spend(mine, 90, NOW + 100)
+    assert limiter.check(mine, NOW + 101).what == "budget"
+
+
+def test_a_provider_that_counts_backwards_earns_nothing():
+    limiter, mine = Limiter(), key(tpm=10, budget=Budget(100))
+    limiter.spend(mine, -50, NOW)
+    assert [each.remaining for each in limiter.standing(mine, NOW)] == [10, 100]
+
+
 # --- standing -------------------------------------------------------------------------------------
 
 

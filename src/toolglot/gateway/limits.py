@@ -154,9 +154,10 @@ class Limiter:
         self._states: dict[str, _State] = {}
 
     def check(self, key: "Key", now: float, reserve: int = 0) -> Limited | None:
-        """Admit and count a request, or say why not."""
+        """Admit and count a request, or name the limit that keeps it out longest."""
         state = self._state(key, now)
-        limited = next(_refusals(key, state, now, reserve), None)
+        refusals = _refusals(key, state, now, reserve)
+        limited = max(refusals, key=lambda each: each.retry_after, default=None)
         if limited is None:
             state.requests.add(1, now)
             state.held += reserve
@@ -166,6 +167,7 @@ class Limiter:
         """Charge what an answer cost, in place of what was reserved for it."""
         state = self._state(key, now)
         state.held = max(0, state.held - reserved)
+        tokens = max(0, tokens)
         state.tokens.add(tokens, now)
         state.spent.since += tokens
         state.spent.meanwhile += tokens
