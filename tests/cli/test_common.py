@@ -1,5 +1,6 @@
 """What all commands share: help, exit codes, errors in one line, UTF-8, pipes."""
 
+import argparse
 import io
 import json
 import os
@@ -38,13 +39,13 @@ def test_help_names_every_command_and_fits_80_columns(cli):
     done = cli("--help")
     text = done.out.decode()
     assert done.code == 0
-    assert [name for name in COMMANDS if name not in text] == []
+    assert [name for name in COMMANDS if name.split()[0] not in text] == []
     assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_shows_an_example(cli, name):
-    done = cli(name, "--help")
+    done = cli(*name.split(), "--help")
     assert done.code == 0
     assert f"toolglot {name}" in done.out.decode().partition("example")[2]
 
@@ -198,3 +199,38 @@ def test_standard_output_may_be_anything(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert toolglot.cli.main(["protocols"]) == 0
     assert sys.stdout.getvalue().startswith("Protocols")
+
+
+# --- times and tables -----------------------------------------------------------------------------
+
+NOW = 1_900_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("text", "later", "earlier"),
+    [
+        ("30m", NOW + 1800, NOW - 1800),
+        ("12h", NOW + 43200, NOW - 43200),
+        ("7d", NOW + 604800, NOW - 604800),
+        ("2w", NOW + 1209600, NOW - 1209600),
+        ("2030-03-17", 1_899_936_000.0, 1_899_936_000.0),
+    ],
+)
+def test_times_are_dates_or_distances(text, later, earlier):
+    far = common.distance(text)
+    assert (common.moment(far, NOW, 1), common.moment(far, NOW, -1)) == (later, earlier)
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-7d", "7 d", "1y", "2030-02-30", "99999w"])
+def test_what_is_no_time_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="neither a date like"):
+        common.distance(text)
+
+
+def test_a_time_for_people():
+    assert common.spelled(NOW) == "2030-03-17 17:46"
+
+
+def test_a_table_has_columns(capsys):
+    common.print_table([("name", "n"), ("a", "10"), ("long name", "")], right=("n",))
+    assert capsys.readouterr().out == "name        n\na          10\nlong name\n"

@@ -21,12 +21,14 @@ from toolglot.cli import (
     diff_sse,
     doctor_history,
     explain,
+    keys,
     lint_stream,
     parse,
     protocols,
     replay,
     serve,
     translate,
+    usage,
 )
 from toolglot.errors import ToolglotError
 
@@ -42,6 +44,8 @@ _COMMANDS: Final = (
     dialects,
     protocols,
     capabilities,
+    keys,
+    usage,
     demo,
 )
 _INTERRUPTED: Final = 130
@@ -72,13 +76,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def help_texts() -> Iterator[tuple[str, str]]:
     """The help of every command, as the documentation shows it."""
-    parser = _parser()
-    commands = next(
-        each for each in parser._actions if isinstance(each, argparse._SubParsersAction)
-    )
-    for name, command in commands.choices.items():
-        command.formatter_class = partial(argparse.RawDescriptionHelpFormatter, width=100)
-        yield f"toolglot {name}", command.format_help()
+    yield from _help_texts(_parser())
+
+
+def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    for commands in parser._actions:
+        if not isinstance(commands, argparse._SubParsersAction):
+            continue
+        for command in commands.choices.values():
+            command.formatter_class = partial(argparse.RawDescriptionHelpFormatter, width=100)
+            yield command.prog, command.format_help()
+            yield from _help_texts(command)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from toolglot.cli.common import Commands, add_command, hanging
+from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
 from toolglot.wire import jsontext
 
@@ -62,12 +62,7 @@ def _asked(args: argparse.Namespace) -> Profile:
 
 
 def _print_all(known: Iterable[Profile]) -> None:
-    rows = [_COLUMNS, *(_row(profile) for profile in known)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    for row in rows:
-        print(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        )
+    print_table([_COLUMNS, *(_row(profile) for profile in known)])
     print()
     print(hanging("?", "could not be confirmed; it does not mean no", 8))
     print(hanging("many", "several calls in one answer", 8))

@@ -1,10 +1,12 @@
-"""What several commands share: protocol arguments, reading input, translating, wrapped text."""
+"""What several commands share: arguments, reading input, translating, text for people."""
 
 import argparse
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +66,16 @@ def add_protocol(parser: argparse.ArgumentParser, option: str, words: str, **mor
     )
 
 
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """Where keys and usage are kept."""
+    parser.add_argument(
+        "--database",
+        metavar="FILE",
+        type=Path,
+        help="file with keys and usage; toolglot.db in $TOOLGLOT_HOME or in your data folder",
+    )
+
+
 def add_document(parser: argparse.ArgumentParser) -> None:
     """The two protocols of a translation, what is translated and where it comes from."""
     add_file(parser)
@@ -94,6 +106,35 @@ def check_options(args: argparse.Namespace) -> None:
 def read_input(file: str | None) -> bytes:
     """The bytes of a file or of standard input."""
     return Path(file).read_bytes() if file else sys.stdin.buffer.read()
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+_SECONDS: Final = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def distance(text: str) -> float | date:
+    """A date, or a number of seconds said like `30d`; for argparse."""
+    if match := re.fullmatch(r"(\d{1,4})([mhdw])", text):
+        return int(match[1]) * _SECONDS[match[2]]
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a date like 2030-01-31 nor a time like 30m, 12h, 7d or 4w"
+        ) from None
+
+
+def moment(far: float | date, now: float, direction: int) -> float:
+    """The time of that date at midnight UTC, or that far from now: 1 later, -1 earlier."""
+    if isinstance(far, date):
+        return datetime(far.year, far.month, far.day, tzinfo=UTC).timestamp()
+    return now + direction * far
+
+
+def spelled(time: float) -> str:
+    """A time for people, to the minute."""
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M}"
 
 
 # --- translating ----------------------------------------------------------------------------------
@@ -151,6 +192,18 @@ def counted(receipt: Receipt) -> str:
     """How many notes of each severity, the gravest first."""
     counts = reversed(receipt.counts().items())
     return ", ".join(f"{count} {severity}" for severity, count in counts if count)
+
+
+def print_table(rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
+    """Rows in columns. The first row is the head; columns with a head in `right` keep right."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if head in right else cell.ljust(width)
+            for head, cell, width in zip(rows[0], row, widths, strict=True)
+        )
+        print("  ".join(cells).rstrip())
 
 
 def hanging(head: str, text: str, indent: int) -> str:
