@@ -1,10 +1,15 @@
-"""`python -m bench [pairs] [streams] [startup]`."""
+"""`python -m bench [pairs] [streams] [startup] [gateway]`."""
 
 import sys
 
-from bench import pairs, startup, streams
+from bench import gateway, pairs, startup, streams
 
-PARTS = {"pairs": pairs.report, "streams": streams.report, "startup": startup.report}
+PARTS = {
+    "pairs": pairs.report,
+    "streams": streams.report,
+    "startup": startup.report,
+    "gateway": gateway.report,
+}
 
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()

@@ -91,6 +91,6 @@ def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
     given = {
         name: value
         for name in ("host", "port", "workers", "database", "keys", "open")
-        if (value := getattr(args, name)) not in (None, False)
+        if (value := getattr(args, name)) is not None and value is not False
     }
     return replace(config, server=replace(config.server, **given))
