@@ -19,14 +19,16 @@ _DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 _MATHS: Final = re.compile(r"[\d(][\d\s().]*[-+*/^%][\d\s().+*/^%-]*[\d)]")
 _PATH: Final = re.compile(
-    r"(?<![\w:/.])(?:[~.]{0,2}/[\w.@+/-]*[\w/]|[\w@+-][\w.@+-]*/[\w.@+/-]*\w|[\w-]+\.[a-zA-Z]\w{0,5}\b"
+    r"(?<![\w:/.()])(?:[~.]{0,2}/[\w.@+/-]*[\w/]|[\w@+-][\w.@+-]*/[\w.@+/-]*\w|[\w-]+\.[a-zA-Z]\w{0,5}\b"
     r"|\.[a-z]\w+|README|LICENSE|Makefile|Dockerfile)(?![\w@])"
 )
 _CAPITALS: Final = r"[A-Z][\w'’-]*(?:,? [A-Z][\w'’-]*)*"  # noqa: RUF001 - as people type it
 _PLACE: Final = re.compile(
     rf"\b(?:in|at|near|for|from|to|of|around)\s+({_CAPITALS}(?:(?:,| and|, and| or) {_CAPITALS})*)"
 )
-_SMALL_PLACE: Final = re.compile(r"\b(?:in|near)\s+(?!the\b|a\b|an\b|my\b|this\b|it\b)([a-z]{3,})")
+_SMALL_PLACE: Final = re.compile(
+    r"\b(?:in|near)\s+(?!(?:the|my|our|your|this|that|what|which|all|any|one|here)\b)([a-z]{3,})"
+)
 _SOUGHT: Final = re.compile(r"\b(?:for|about|named|called)\s+([^.?!\n]+)")
 _IDENTITY: Final = re.compile(r"#?\b([A-Z]{2,}-?\d+|\d{2,}|[0-9a-f]{8,})\b")
 _TAG: Final = re.compile(r"</?[a-z][\w-]*>")

@@ -38,7 +38,7 @@ from toolglot.schema.merge import References, flatten
 from toolglot.schema.openapi import from_openapi
 
 _TRIES: Final = 200
-_FEW: Final = 6
+_FEW: Final = 12
 _DEEPEST: Final = 12
 
 
@@ -47,7 +47,7 @@ def value_of(schema: Json | None, hints: Hints) -> Any:
     known = from_openapi(schema) if schema else {"type": "object"}
     maker = _Maker(known, hints)
     best: list[Any] = []
-    for value in islice(maker.candidates(known, "", 0, ()), _TRIES):
+    for value in islice(maker.candidates(known, "", 0, ("#",)), _TRIES):
         if _fits(known, value):
             return value
         best = best or [value]
@@ -66,6 +66,7 @@ class _Maker:
 
     def __init__(self, root: Json, hints: Hints) -> None:
         self._references = References(root)
+        self._shared: Json = {key: root[key] for key in ("$defs", "definitions") if key in root}
         self._hints = hints
 
     def candidates(
@@ -80,15 +81,16 @@ class _Maker:
             branches = node.get(key)
             if isinstance(branches, list) and branches:
                 rest = {word: held for word, held in node.items() if word != key}
-                yield from self._branches(rest, branches, name, depth + 1, flat.refs)
+                made = self._branches(rest, branches, name, depth + 1, flat.refs)
+                yield from filter(partial(self._is_one, branches), made) if key == "oneOf" else made
                 return
         listed = given(node)
         if listed is not None:
             said = [value for value in listed if self._hints.mentions(value)]
             yield from chain(said, (value for value in listed if value not in said))
             return
-        for kind in types_of(node):
-            yield from KINDS[kind](self, node, name, depth, flat.refs)
+        kinds = [_KINDS[kind](self, node, name, depth, flat.refs) for kind in types_of(node)]
+        yield from _in_turn(kinds)
 
     def _branches(
         self, rest: Json, branches: list[Any], name: str, depth: int, refs: tuple[str, ...]
@@ -98,13 +100,17 @@ class _Maker:
             self.candidates({"allOf": [rest, branch]} if rest else branch, name, depth, refs)
             for branch in ordered
         ]
-        # One of each before the second of any: where one branch fails, others may do.
-        while makers:
-            for maker in list(makers):
-                few = list(islice(maker, 1))
-                yield from few
-                if not few:
-                    makers.remove(maker)
+        yield from _in_turn(makers)
+
+    def _is_one(self, branches: list[Any], value: Any) -> bool:
+        """Whether exactly one of the branches takes a value, as far as anyone can tell."""
+        if {"$ref": "#"} in branches:
+            return True  # here the root would be another
+        try:
+            checks = [checker({**self._shared, "allOf": [branch]}) for branch in branches]
+        except (MissingExtraError, SchemaError):
+            return True
+        return sum(not check.problems(value) for check in checks) == 1
 
     # --- by type
 
@@ -129,7 +135,7 @@ class _Maker:
         """Numbers within the limits."""
         low, high = limit(node, "inimum", max), limit(node, "aximum", min)
         offered = [each for each in offers(node) if is_number(each)]
-        usual = [1 + self._hints.variant, 0, low, high, (low or 0) + 1, (high or 0) - 1]
+        usual = [1 + self._hints.variant, 0, low, high, (low or 0) + 1, (high or 0) - 1, 0.5]
         if low is not None and high is not None:
             usual.append((low + high) / 2)
         step = node.get("multipleOf")
@@ -167,7 +173,8 @@ class _Maker:
         if is_command(name, items):
             yield from ([*_SHELL, each] for each in self._hints.texts(name))
         length = min(max(least, len(prefix), 1), most)
-        for size in dict.fromkeys((length, least)):
+        sizes = (least, length) if reluctance(items, refs) > 1 else (length, least)
+        for size in dict.fromkeys(sizes):
             schemas = [prefix[at] if at < len(prefix) else items for at in range(size)]
             yield from self._rows(schemas, name, depth, refs, unique=bool(node.get("uniqueItems")))
 
@@ -205,8 +212,10 @@ class _Maker:
             elif name in required_of(node):
                 return
         yield first
-        for name in first:
-            yield from ({**first, name: other} for other in islice(makers[name](), 1, _FEW))
+        others = [
+            map(partial(_with, first, name), islice(makers[name](), 1, _FEW)) for name in first
+        ]
+        yield from _in_turn([*others])
 
     def _members(self, node: Json, depth: int) -> list[str]:
         properties = properties_of(node)
@@ -229,9 +238,24 @@ class _Maker:
         return bool(self._hints.found(name, str(held.get("description", ""))))
 
 
+def _with(value: Json, name: str, held: Any) -> Json:
+    return {**value, name: held}
+
+
+def _in_turn(makers: list[Iterator[Any]]) -> Iterator[Any]:
+    """One value of each before the second of any: where one kind fails, another may do."""
+    while makers:
+        for maker in list(makers):
+            value = next(maker, _MISSING)
+            if value is _MISSING:
+                makers.remove(maker)
+            else:
+                yield value
+
+
 _MISSING: Final = object()
 _SHELL: Final = ("bash", "-lc")
-KINDS: Final[Mapping[str, Any]] = {
+_KINDS: Final[Mapping[str, Any]] = {
     "string": _Maker.texts,
     "integer": partial(_Maker.numbers, whole=True),
     "number": _Maker.numbers,
