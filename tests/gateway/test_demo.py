@@ -485,7 +485,11 @@ SCHEMAS = [
     {"allOf": [{"type": "object", "properties": {"a": TEXT}}, {"required": ["a"]}]},
     {"oneOf": [{"type": "integer"}, {"type": "number"}]},
     {"oneOf": [{"type": "integer"}, {"type": ["null", "integer"]}]},
-    {"properties": {"a": {"oneOf": [{"$ref": "#"}, {"type": "null"}]}}, "required": ["a"]},
+    {
+        "type": "object",
+        "properties": {"a": {"oneOf": [{"$ref": "#"}, {"type": "null"}]}},
+        "required": ["a"],
+    },
     {"type": "array", "items": {"$ref": "#"}},
     {"anyOf": [False, {"type": "object", "required": ["k"], "properties": {"k": {"const": 1}}}]},
     {"type": "STRING", "nullable": True},
