@@ -25,8 +25,8 @@ def home(module: Path) -> Path:
     door, behind = DOORS.get(module.parts[0], ("", ""))
     if door and (not behind or module.stem in behind.split()):
         return Path(module.parts[0], door)
-    if module.parts[0] == "protocols" and len(module.parts) > 2:
-        return Path("protocols", f"test_{module.parts[1]}.py")
+    if module.parts[0] in ("protocols", "gateway") and len(module.parts) > 2:
+        return Path(module.parts[0], f"test_{module.parts[1]}.py")
     return module.with_name(f"test_{module.name}")
 
 
@@ -37,6 +37,7 @@ def home(module: Path) -> Path:
         ("wire/sse.py", "wire/test_sse.py"),
         ("protocols/tables.py", "protocols/test_tables.py"),
         ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
+        ("gateway/demo/turn.py", "gateway/test_demo.py"),
         ("schema/walk.py", "schema/test_narrow.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
