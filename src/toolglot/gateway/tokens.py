@@ -67,7 +67,7 @@ def count_text(text: str) -> int:
 
 
 def warm_up() -> None:
-    """Load the vocabulary now, which takes a quarter of a second, not with the first request."""
+    """Load the vocabulary now, which takes part of a second, not with the first request."""
     _tokenizer()
 
 
