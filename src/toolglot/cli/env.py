@@ -10,14 +10,14 @@ from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, Client, Launch, launch
 from toolglot.cli.common import Commands, add_command
 
 GATEWAY_VARIABLE: Final = "TOOLGLOT_GATEWAY"
-"""The environment variable with the address of a gateway that runs already."""
-DEFAULT_GATEWAY: Final = "http://127.0.0.1:8088"
+"""The environment variable with the address where a gateway usually runs."""
+_USUAL_GATEWAY: Final = "http://127.0.0.1:8100"
 _NO_KEY: Final = "toolglot"
 """What clients send where the gateway wants no key; most do not start without one."""
 
 _EXAMPLES: Final = (
     'eval "$(toolglot env claude --model gpt-5.5)"',
-    "toolglot env codex --gateway http://127.0.0.1:8088 --shell fish | source",
+    "toolglot env codex --gateway http://127.0.0.1:8100 --shell fish | source",
 )
 
 
@@ -35,7 +35,9 @@ def add_client(parser: argparse.ArgumentParser) -> None:
     """The client, and what it is told."""
     parser.add_argument("client", choices=tuple(CLIENTS), help="the client")
     parser.add_argument(
-        "--gateway", metavar="URL", help=f"address of the gateway, or {GATEWAY_VARIABLE}"
+        "--gateway",
+        metavar="URL",
+        help=f"address of the gateway; {GATEWAY_VARIABLE}, or this machine, if left out",
     )
     parser.add_argument("--model", help="model to ask for; the client's own if left out")
     parser.add_argument(
@@ -60,13 +62,18 @@ def key_of(args: argparse.Namespace) -> str:
     return args.key or os.environ.get(KEY_VARIABLE) or _NO_KEY
 
 
+def usual_gateway() -> str:
+    """The address where a gateway runs, if one does."""
+    return os.environ.get(GATEWAY_VARIABLE) or _USUAL_GATEWAY
+
+
 def run(args: argparse.Namespace) -> int:
     """Print the lines."""
     client, protocol = chosen(args)
     if client.needs_model and not args.model:
         args.refuse(f"{client.title} needs to be told a model: add --model")
-    url = args.gateway or os.environ.get(GATEWAY_VARIABLE) or DEFAULT_GATEWAY
-    filled = launch(client, protocol, url=url, key=key_of(args), model=args.model, folder=None)
+    url, key = args.gateway or usual_gateway(), key_of(args)
+    filled = launch(client, protocol, url=url, key=key, model=args.model, folder=None)
     if client.hint:
         print(f"# {client.hint}")
     for line in _SHELLS[args.shell](client.name, filled):

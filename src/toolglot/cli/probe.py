@@ -1,5 +1,6 @@
 """Asking a gateway whether it can be used, before a client is started that would not say why."""
 
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -9,7 +10,8 @@ from msgspec import Struct
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.wire import jsontext
 
-_SECONDS: Final = 60
+_SECONDS: Final = 60.0
+_GLANCE_SECONDS: Final = 1.0
 _CHEAP: Final = 16
 """Tokens of the answer that is asked for: fewer are refused by some providers."""
 _PASSING: Final = frozenset({408, 409, 425, 429})
@@ -34,6 +36,15 @@ class Answer(Struct, frozen=True):
         return words if isinstance(words, str) else f"status {self.status}"
 
 
+def is_running(url: str) -> bool:
+    """Whether a gateway answers there."""
+    try:
+        answer = _ask(url, "GET", "/health", "", patience=_GLANCE_SECONDS)
+    except UnreachableError:
+        return False
+    return answer.status == HTTPStatus.OK and answer.body == {"status": "ok"}
+
+
 def models(url: str, key: str) -> list[str]:
     """The models that the gateway knows by name."""
     answer = _ask(url, "GET", "/v1/models", key)
@@ -49,18 +60,20 @@ def complaint(url: str, key: str, model: str) -> tuple[str, bool] | None:
         "messages": [{"role": "user", "content": "Say yes."}],
     }
     answer = _ask(url, "POST", "/v1/chat/completions", key, question)
-    if answer.status < 400:  # noqa: PLR2004 - where HTTP errors begin
+    if answer.status < HTTPStatus.BAD_REQUEST:
         return None
-    lasting = answer.status < 500 and answer.status not in _PASSING  # noqa: PLR2004 - theirs or ours
-    return answer.message, lasting
+    ours = answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return answer.message, ours and answer.status not in _PASSING
 
 
-def _ask(url: str, method: str, path: str, key: str, body: Any = None) -> Answer:
+def _ask(
+    url: str, method: str, path: str, key: str, body: Any = None, *, patience: float = _SECONDS
+) -> Answer:
     place = urlsplit(url)
     kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
     try:
-        connection = kind(place.netloc, timeout=_SECONDS)
+        connection = kind(place.netloc, timeout=patience)
         try:
             sent = None if body is None else jsontext.encode(body)
             connection.request(method, place.path.rstrip("/") + path, sent, headers)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from toolglot.cli import probe
 from toolglot.cli.clients import Client, launch, written
 from toolglot.cli.common import Commands, add_command
-from toolglot.cli.env import GATEWAY_VARIABLE, add_client, chosen, key_of
+from toolglot.cli.env import add_client, chosen, key_of, usual_gateway
 from toolglot.cli.serving import own_gateway
 
 _NOT_FOUND: Final = 127
@@ -28,7 +28,7 @@ _PASSED_ON: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 _EXAMPLES: Final = (
     "toolglot run claude --model gpt-5.5",
     "toolglot run codex --model claude-sonnet-5 -- exec 'Explain this repository.'",
-    "toolglot run opencode --protocol anthropic --model gemini-3-pro --gateway http://gateway:8088",
+    "toolglot run opencode --protocol anthropic --model gemini-3-pro --gateway http://gateway:8100",
 )
 
 
@@ -69,11 +69,7 @@ def run(args: argparse.Namespace) -> int:
         return _NOT_FOUND
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="toolglot-")))
-        options = ("--config", args.config) if args.config else ()
-        url = args.gateway or os.environ.get(GATEWAY_VARIABLE)
-        if not url:
-            url = stack.enter_context(own_gateway(folder, *options))
-        key = key_of(args)
+        url, key = stack.enter_context(_gateway(args, folder)), key_of(args)
         model = args.model or _model_for(client, url, key)
         if not args.no_check and _is_unusable(url, key, model):
             return 1
@@ -83,6 +79,19 @@ def run(args: argparse.Namespace) -> int:
             (folder / name).write_bytes(written(file, Path.home()))
         command = (program, *filled.arguments, *args.arguments)
         return attend(command, {**os.environ, **filled.environment})
+
+
+@contextmanager
+def _gateway(args: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """The gateway that was named, or one that runs, or else one of our own."""
+    if args.gateway:
+        yield args.gateway
+    elif not args.config and probe.is_running(usual_gateway()):
+        _say(f"using the gateway at {usual_gateway()}")
+        yield usual_gateway()
+    else:
+        with own_gateway(folder, *(("--config", args.config) if args.config else ())) as url:
+            yield url
 
 
 def _say(sentence: str) -> None:
