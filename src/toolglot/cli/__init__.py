@@ -20,12 +20,14 @@ from toolglot.cli import (
     dialects,
     diff_sse,
     doctor_history,
+    env,
     explain,
     keys,
     lint_stream,
     parse,
     protocols,
     replay,
+    run,
     serve,
     translate,
     usage,
@@ -34,6 +36,8 @@ from toolglot.errors import ToolglotError
 
 _COMMANDS: Final = (
     serve,
+    run,
+    env,
     translate,
     explain,
     lint_stream,

@@ -1,0 +1,160 @@
+"""Real clients from npm: installing them once, and running them without a screen."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolglot.cli.clients import CLIENTS, Client
+
+CACHE = Path(os.environ.get("TOOLGLOT_CACHE") or Path.home() / ".cache/toolglot/clients")
+_INSTALL_SECONDS = 300
+
+_NATIVE = {"claude": "@anthropic-ai/claude-code-*/claude", "opencode": "opencode-*/bin/opencode"}
+"""Programs whose npm start script is only put in place by an install script, which we do not run."""
+
+_HEADLESS: dict[str, Callable[[str], list[str]]] = {
+    "claude": lambda prompt: [
+        "-p", prompt, "--allowedTools=Bash,Read", "--output-format=stream-json", "--verbose",
+    ],
+    "codex": lambda prompt: [
+        "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json",
+        prompt,
+    ],
+    "gemini": lambda prompt: ["-p", prompt, "--yolo", "--output-format=json"],
+    "opencode": lambda prompt: ["run", "--format=json", prompt],
+    "qwen": lambda prompt: ["-p", prompt, "--yolo", "--output-format=json"],
+}  # fmt: skip
+"""Arguments for one prompt without questions."""
+
+_QUIET = {
+    "CI": "1",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "LANG": "C.UTF-8",
+    "IS_SANDBOX": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+}
+"""No updates, no downloads and no telemetry."""
+
+_SETTINGS = {
+    ".gemini/settings.json": '{"general": {"enableAutoUpdate": false}, "privacy": '
+    '{"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}',
+    ".qwen/settings.json": '{"general": {"enableAutoUpdate": false}, "privacy": '
+    '{"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}',
+    ".codex/config.toml": 'check_for_update_on_startup = false\nweb_search = "disabled"\n'
+    "[analytics]\nenabled = false\n",
+}
+"""What the user of a fresh home folder has set, so that nothing leaves the machine."""
+
+
+class UnavailableError(Exception):
+    """A client cannot be installed here."""
+
+
+def program(name: str) -> Path:
+    """Where the program of a client is; it is installed on first use."""
+    client = CLIENTS[name]
+    folder = CACHE / f"{name}-{client.version}"
+    if not (folder / ".complete").exists():
+        _install(client, folder)
+    found = sorted((folder / "node_modules").glob(_NATIVE.get(name, f".bin/{name}")))
+    return min(found, key=lambda path: len(str(path)))
+
+
+def _install(client: Client, folder: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        raise UnavailableError("node and npm are not installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    package = f"{client.package}@{client.version}"
+    command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder]
+    try:
+        subprocess.run(
+            [*command, package], check=True, capture_output=True, timeout=_INSTALL_SECONDS
+        )
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.decode().strip().splitlines()[-1:]
+        raise UnavailableError(f"npm cannot install {package}: {last}") from error
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError(f"npm did not install {package} in time") from error
+    (folder / ".complete").touch()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a client ended."""
+
+    code: int | None
+    """None if it had to be stopped."""
+    out: str
+    err: str
+    seconds: float
+
+
+async def drive(
+    name: str, protocol: str, *, url: str, model: str, prompt: str, root: Path, limit: float
+) -> Ran:
+    """Run a client with `toolglot run`, in a home of its own below `root`, and wait for its end."""
+    home, work, bin_ = (root / each for each in ("home", "work", "bin"))
+    for folder in (home, work, bin_):
+        folder.mkdir(parents=True, exist_ok=True)
+    (bin_ / name).symlink_to(program(name))
+    for path, text in _SETTINGS.items():
+        (home / path).parent.mkdir(exist_ok=True)
+        (home / path).write_text(text)
+    (work / "opencode.json").write_text(
+        '{"autoupdate": false, "share": "disabled", '
+        '"permission": {"bash": "allow", "edit": "allow"}}'
+    )
+    command = [
+        sys.executable, "-m", "toolglot", "run", name, "--protocol", protocol, "--gateway", url,
+        "--model", model, "--no-check", "--", *_HEADLESS[name](prompt),
+    ]  # fmt: skip
+    environment = _QUIET | {
+        "HOME": str(home),
+        "PATH": f"{bin_}:{os.environ['PATH']}",
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+    }
+    started = time.monotonic()
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=work,
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    talking = asyncio.gather(process.stdout.read(), process.stderr.read(), process.wait())
+    code: int | None = None
+    try:
+        async with asyncio.timeout(limit):
+            await asyncio.shield(process.wait())
+        code = process.returncode
+    except TimeoutError:
+        pass
+    finally:
+        _end(process.pid)
+    out, err, _ = await talking
+    seconds = time.monotonic() - started
+    return Ran(code, out.decode(errors="replace"), err.decode(errors="replace"), seconds)
+
+
+def _end(group: int) -> None:
+    """End what is left of a process group that we started."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,173 @@
+"""One trial: a real client plays a scenario with a scripted upstream, and is judged."""
+
+import struct
+import zlib
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from tests.e2e.clients import Ran, drive
+from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
+from tests.upstreams.server import ScriptedUpstream
+
+PROMPT = "Look at what is in this folder and tell me."
+LIMIT = 60.0
+"""Seconds that a client has."""
+MOST_REQUESTS = 40
+"""A client that asks more often goes round in circles."""
+
+Through = Callable[[str, str], AbstractAsyncContextManager[str]]
+"""The address of a gateway, from the protocol and the address of the upstream behind it."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Which client, speaking which protocol, with which upstream, in which scenario."""
+
+    client: str
+    protocol: str
+    upstream: str
+    scenario: str
+
+    def __str__(self) -> str:
+        return f"{self.client}-{self.protocol}-{self.upstream}-{self.scenario}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial went."""
+
+    trial: Trial
+    reason: str
+    """Why it failed; empty if it did not."""
+    ran: Ran
+    requests: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What there is to judge."""
+
+    trial: Trial
+    ran: Ran
+    words: tuple[str, str]
+
+    @property
+    def said(self) -> str:
+        """All that the client wrote."""
+        return self.ran.out + self.ran.err
+
+
+async def attempt(trial: Trial, root: Path, through: Through) -> Outcome:
+    """Play and judge."""
+    work = root / "work"
+    work.mkdir(parents=True)
+    words = (f"word-{token_hex(4)}", f"word-{token_hex(4)}")
+    for name, word in zip(("one.txt", "two.txt"), words, strict=True):
+        (work / name).write_text(f"{word}\n")
+    picture, pixels = work / "picture.png", png(token_hex(2))
+    picture.write_bytes(pixels)
+    scripted = ScriptedUpstream(trial.scenario, picture=str(picture), pixels=pixels)
+    async with scripted as upstream, through(trial.upstream, upstream.url) as url:
+        ran = await drive(
+            trial.client,
+            trial.protocol,
+            url=url,
+            model="scripted",
+            prompt=PROMPT,
+            root=root,
+            limit=LIMIT,
+        )
+    reason = _judge(Seen(trial, ran, words), upstream)
+    return Outcome(trial, reason, ran, len(upstream.asked))
+
+
+def _judge(seen: Seen, upstream: ScriptedUpstream) -> str:
+    if not upstream.asked:
+        return "no request reached the upstream"
+    if len(upstream.asked) > MOST_REQUESTS:
+        return f"{len(upstream.asked)} requests"
+    if seen.ran.code is None:
+        return f"not done after {LIMIT:g} seconds and {len(upstream.asked)} requests"
+    if upstream.problems:
+        return "; ".join(upstream.problems)
+    return _EXPECT[seen.trial.scenario](seen)
+
+
+# --- what is expected -----------------------------------------------------------------------------
+
+
+def _says(sentence: str) -> Callable[[Seen], str]:
+    def judge(seen: Seen) -> str:
+        one, two = seen.words
+        wanted = sentence.format(one=one, two=two)
+        if wanted not in seen.ran.out:
+            return f"the answer {wanted!r} was not shown"
+        return f"exit code {seen.ran.code}" if seen.ran.code else ""
+
+    return judge
+
+
+_says_one = _says("It says {one}.")
+
+GIVES_UP = frozenset({("gemini", "gemini")})
+"""Clients, by the protocol they speak, that do not ask again after an answer that broke off."""
+
+
+def _cut(seen: Seen) -> str:
+    """Asked again, or failed loudly; half an answer is no success."""
+    if not (reason := _says_one(seen)):
+        return ""
+    words = ("error", "cut", "terminated", "closed", "incomplete", "aborted", "failed")
+    loud = seen.ran.code or any(word in seen.said.lower() for word in words)
+    return "" if loud else reason
+
+
+_TOO_LONG = {
+    "claude": ("Prompt is too long",),
+    "codex": ("context window",),
+}
+"""The words of clients that know what it means."""
+_OVERFLOWS = tuple(
+    each.OVERFLOW for each in (anthropic, openai_chat, openai_responses, gemini, ollama)
+)
+
+
+def _overflow(seen: Seen) -> str:
+    words = _TOO_LONG.get(seen.trial.client, _OVERFLOWS)
+    shown = any(word in seen.said for word in words)
+    return "" if shown else f"it is not said that the conversation is too long: {words[0]!r}"
+
+
+def _refused(seen: Seen) -> str:
+    words = "The moon is in the wrong house."
+    return "" if words in seen.said else "the words of the error are not shown"
+
+
+_EXPECT: dict[str, Callable[[Seen], str]] = {
+    "one-tool": _says_one,
+    "parallel": _says("They say {one} and {two}."),
+    "image": _says("I see the picture."),
+    "sloppy": _says_one,
+    "rate-limited": _says_one,
+    "cut": _cut,
+    "overflow": _overflow,
+    "refused": _refused,
+}
+
+
+# --- a picture ------------------------------------------------------------------------------------
+
+
+def png(seed: str) -> bytes:
+    """A small picture of one colour, which the seed gives."""
+    side, colour = 16, zlib.crc32(seed.encode()).to_bytes(4, "big")[:3]
+    rows = (b"\0" + colour * side) * side
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )

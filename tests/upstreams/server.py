@@ -1,0 +1,174 @@
+"""A provider that plays a scenario, in whichever of the five protocols it is asked."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType, TracebackType
+from typing import Self
+
+from aiohttp import web
+from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
+from tests.upstreams.scenarios import SCENARIOS, Stage, ids
+from tests.upstreams.values import Asked, Event, Failure, Json, Reply, compact
+
+SPEAKERS: dict[str, ModuleType] = {
+    speaker.NAME: speaker for speaker in (anthropic, openai_chat, openai_responses, gemini, ollama)
+}
+_PATHS = {
+    "/messages": anthropic,
+    "/chat/completions": openai_chat,
+    "/responses": openai_responses,
+    ":generateContent": gemini,
+    ":streamGenerateContent": gemini,
+    "/api/chat": ollama,
+}
+"""How the path of a request for an answer ends."""
+_ASIDE: dict[str, Json] = {
+    "/messages/count_tokens": {"input_tokens": 100},
+    ":countTokens": {"totalTokens": 100},
+    "/api/tags": {"models": [{"name": "scripted", "model": "scripted"}]},
+    "/api/version": {"version": "0.12.0"},
+    "/api/show": {"capabilities": ["completion", "tools", "thinking", "vision"]},
+    "/models": {"object": "list", "data": [{"id": "scripted", "object": "model"}]},
+}
+"""What is asked besides answers, by the end of the path."""
+_SLICE = 7
+"""Bytes in each piece of a carelessly written stream."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A request as it came, and the status it got."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    status: int
+    asked: Asked | None
+
+
+class ScriptedUpstream:
+    """`async with ScriptedUpstream("one-tool") as upstream:` listens on a free port of loopback.
+
+    `requests` are all requests so far, `problems` what the scenario found wrong with them. What is
+    given besides the scenario goes to its `Stage`.
+    """
+
+    def __init__(self, scenario: str, **stage: object) -> None:
+        self.play = SCENARIOS[scenario]
+        self.stage = Stage(ids(lambda name: SPEAKERS[name].CALL_ID), **stage)  # type: ignore[arg-type]
+        self.requests: list[Recorded] = []
+        self.url = ""
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def problems(self) -> list[str]:
+        """What the scenario found wrong."""
+        return self.stage.problems
+
+    @property
+    def asked(self) -> list[Asked]:
+        """The requests for answers."""
+        return [request.asked for request in self.requests if request.asked]
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._runner
+        await self._runner.cleanup()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        for end, speaker in _PATHS.items():
+            if request.method == "POST" and request.path.endswith(end):
+                return await self._answer(request, body, speaker)
+        for end, said in _ASIDE.items():
+            if request.path.endswith(end):
+                return self._send(request, body, None, 200, said)
+        return self._send(request, body, None, 404, {"error": {"message": "not found"}})
+
+    async def _answer(
+        self, request: web.Request, body: bytes, speaker: ModuleType
+    ) -> web.StreamResponse:
+        asked: Asked = speaker.read(request.path, json.loads(body))
+        answer = self.play(asked, self.stage)
+        if isinstance(answer, Failure):
+            status, said = speaker.error(answer)
+            return self._send(request, body, asked, status, said, headers=answer.headers)
+        if not asked.stream and not answer.cut:
+            return self._send(request, body, asked, 200, speaker.whole(answer, asked))
+        self._record(request, body, asked, 200)
+        return await _stream(request, answer, asked, speaker)
+
+    def _send(
+        self,
+        request: web.Request,
+        body: bytes,
+        asked: Asked | None,
+        status: int,
+        said: Json,
+        *,
+        headers: dict[str, str] | None = None,
+    ) -> web.Response:
+        self._record(request, body, asked, status)
+        return web.json_response(said, status=status, headers=headers)
+
+    def _record(self, request: web.Request, body: bytes, asked: Asked | None, status: int) -> None:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.requests.append(
+            Recorded(request.method, request.path_qs, headers, body, status, asked)
+        )
+
+
+async def _stream(
+    request: web.Request, reply: Reply, asked: Asked, speaker: ModuleType
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": speaker.CONTENT_TYPE})
+    await response.prepare(request)
+    data = [_framed(event, speaker) for event in speaker.events(reply, asked)]
+    if reply.sloppy:
+        data = list(_careless(reply, asked, speaker))
+    if reply.cut:
+        data = data[: len(data) // 2]
+    for piece in data:
+        await response.write(piece)
+    if reply.cut and request.transport:
+        request.transport.close()
+        return response
+    await response.write_eof()
+    return response
+
+
+def _framed(event: Event, speaker: ModuleType) -> bytes:
+    name, data = event
+    text = data if isinstance(data, str) else compact(data)
+    if speaker is ollama:
+        return f"{text}\n".encode()
+    end = "\r\n" if speaker is gemini else "\n"
+    head = f"event: {name}{end}" if name else ""
+    return f"{head}data: {text}{end}{end}".encode()
+
+
+def _careless(reply: Reply, asked: Asked, speaker: ModuleType) -> Iterator[bytes]:
+    """Comments between events, the other line ends than usual, cut anywhere."""
+    events = [e for event in speaker.events(reply, asked) for e in speaker.careless(event)]
+    if speaker is ollama:
+        data = b"\r\n\r\n".join(_framed(event, speaker).strip() for event in events) + b"\n"
+    else:
+        data = b"".join(b": ping\n\n" + _framed(event, speaker) for event in events)
+        ends = (b"\r\n", b"\n") if speaker is gemini else (b"\n", b"\r\n")
+        data = data.replace(*ends)
+    yield from (data[start : start + _SLICE] for start in range(0, len(data), _SLICE))
