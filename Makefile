@@ -24,8 +24,8 @@ $(STAMP): pyproject.toml
 	@$(PIP) install --group dev --editable '.[cli,gateway]'
 	@touch $@
 
-run: $(STAMP) ## Translate a bundled example through every pair of protocols
-	@$(BIN)/toolglot demo
+run: $(STAMP) ## Start the gateway and print how to connect clients
+	@$(BIN)/toolglot serve
 
 test: $(STAMP) ## Run all tests
 	@$(BIN)/python -m pytest -n 2 --quiet

@@ -64,7 +64,10 @@ def run(args: argparse.Namespace) -> int:
     def ready() -> None:
         if args.port_file:
             gateway.write_port(args.port_file, port)
-        gateway.say(f"toolglot listens on http://{server.host}:{port}")
+        url = f"http://{server.host}:{port}"
+        gateway.say(f"toolglot listens on {url}")
+        if not args.quiet:
+            gateway.say(welcome(url, config))
 
     def app() -> "Application":
         return make_app(config, path)
@@ -94,3 +97,26 @@ def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
         if (value := getattr(args, name)) is not None and value is not False
     }
     return replace(config, server=replace(config.server, **given))
+
+
+def welcome(url: str, config: "Config") -> str:
+    """Who answers, and how to connect clients: lines to paste."""
+    providers = ", ".join(config.providers)
+    who = f"providers: {providers}" if providers else _NO_PROVIDER
+    hello = '{"model":"toolglot-demo","messages":[{"role":"user","content":"Hello"}]}'
+    lines = (
+        ("Claude Code", f'eval "$(toolglot env claude --gateway {url})" && claude'),
+        ("Codex", f'eval "$(toolglot env codex --gateway {url})" && codex'),
+        ("Gemini CLI", f'eval "$(toolglot env gemini --gateway {url})" && gemini'),
+        ("curl", f"curl {url}/v1/chat/completions -d '{hello}'"),
+        ("OpenAI SDK", f"export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=toolglot"),
+        ("Anthropic SDK", f"export ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=toolglot"),
+        ("Gemini SDK", f"export GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY=toolglot"),
+        ("Ollama SDK", f"export OLLAMA_HOST={url}"),
+    )
+    return "\n".join((who, "", *(f"  {name:15}{line}" for name, line in lines), ""))
+
+
+_NO_PROVIDER: Final = (
+    "no provider has a key here (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...): the demo model answers"
+)
