@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt import adapt_request, adapt_response, undo_of
+from toolglot.adapt import adapt_request, adapt_response, told
 from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
+from toolglot.adapt.promote import promote
 from toolglot.adapt.validate import asks, check_calls
 from toolglot.context import Context, Options
 from toolglot.digest import digest
@@ -130,9 +131,9 @@ def show(
     """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
     encoder = get_protocol(target)
     if source == target:
-        checked = response
-        if isinstance(response, Response) and asks(ctx.options):
-            checked = check_calls(response, ctx)
+        checked = promote(response, ctx) if isinstance(response, Response) else response
+        if isinstance(checked, Response) and asks(ctx.options):
+            checked = check_calls(checked, ctx)
         return wire if checked is response else encoder.encode_response(checked, ctx)
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
@@ -179,9 +180,10 @@ def answer_context(
     else:
         asked = _asked(request, client)
         sent = _asked(request, client, Context(source=client, target=provider))
-    ctx.request = asked
+    ctx.request, ctx.declared = asked, asked.tools
     if source != target:
-        ctx.undo = undo_of(sent, client, provider, options)
+        done = told(sent, client, provider, options)
+        ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
 
 

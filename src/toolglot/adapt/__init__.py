@@ -19,6 +19,7 @@ from toolglot.adapt.limits import limit_cache_marks, require_limits, require_str
 from toolglot.adapt.names import alias_names, collapse_duplicates
 from toolglot.adapt.namespaces import flatten_namespaces
 from toolglot.adapt.pairing import pair_results
+from toolglot.adapt.promote import promote
 from toolglot.adapt.restore import restore
 from toolglot.adapt.rules import apply_rules
 from toolglot.adapt.schemas import narrow_schemas
@@ -30,7 +31,6 @@ from toolglot.adapt.validate import check_calls
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface
-from toolglot.undo import Undo
 
 RequestPass: TypeAlias = Callable[[Request, Context], Request]
 ResponsePass: TypeAlias = Callable[[Response, Context], Response]
@@ -59,7 +59,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
-RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (prefix_ids, restore, check_calls)
+RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (promote, prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
 SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
@@ -79,8 +79,12 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     return response
 
 
-def undo_of(request: Request, client: Surface, provider: Surface, options: Options) -> Undo:
-    """What adapting this request of a client does, to be undone in the provider's answer."""
+def told(request: Request, client: Surface, provider: Surface, options: Options) -> Context:
+    """What the provider was told for this request of a client: the tools as it declares them, and
+    what is to be undone in the answer.
+    """
     ctx = Context(options, source=client, target=provider)
-    adapt_request(request, ctx)
-    return ctx.undo
+    sent = adapt_request(request, ctx)
+    if ctx.declared is None:
+        ctx.declared = sent.tools
+    return ctx

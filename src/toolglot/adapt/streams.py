@@ -15,6 +15,7 @@ from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
 from toolglot.adapt.ids import Prefixing
+from toolglot.adapt.promote import Promoting
 from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
 from toolglot.adapt.validate import Checking, asks, changes, limit_of
@@ -46,12 +47,12 @@ class StreamPass(Protocol):
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     source, target = surfaces(ctx)
-    if source is target and asks(ctx.options):
-        # Nothing needs adapting; calls are checked all the same.
-        return [Serial(), Checking(ctx)]
+    passes: list[StreamPass] = [Promoting(ctx)] if ctx.options.dialect else []
+    if source is target and (asks(ctx.options) or passes):
+        # Nothing needs adapting; calls are found and checked all the same.
+        return [*passes, Serial(), *([Checking(ctx)] if asks(ctx.options) else [])]
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
-    passes: list[StreamPass] = []
     # Whatever holds a call back, as targets do that write calls whole, would let later parts
     # overtake it, unless those wait too.
     if target.one_open_part or target.arguments == "object" or holds:

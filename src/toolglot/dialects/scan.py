@@ -53,6 +53,8 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     name: str
     arguments: str
     raw: str = ""
+    id_made: bool = False
+    """Whether the model gave no id of its own."""
 
 
 Segment = Text | Reasoning | Call
@@ -291,7 +293,8 @@ class Reader:
             self.give_back()
             return False
         self.offers += 1
-        self.out.append(Call(self._new_id(call_id), resolved, arguments, raw))
+        made = self._new_id(call_id)
+        self.out.append(Call(made, resolved, arguments, raw, id_made=made != call_id))
         self.mark = self.pos
         return True
 

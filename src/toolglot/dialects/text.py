@@ -121,8 +121,16 @@ class TextDecoder:
     """Takes text as it comes and gives segments as soon as they are certain."""
 
     def __init__(
-        self, dialect: str = "auto", tools: Iterable[Any] | None = None, *, thinking: bool = False
+        self,
+        dialect: str = "auto",
+        tools: Iterable[Any] | None = None,
+        *,
+        thinking: bool = False,
+        marked_only: bool = False,
     ) -> None:
+        """`thinking` if the text begins inside reasoning; `marked_only` if it is all reasoning, in
+        which only calls between marks count.
+        """
         if dialect != "auto" and dialect not in DIALECTS:
             raise ValueError(f"unknown dialect {dialect}")
         self._auto = dialect == "auto"
@@ -131,7 +139,8 @@ class TextDecoder:
         self._reader = Reader(Tools(tools))
         rows = [row for row in DIALECTS.values() if row.auto] if self._auto else [DIALECTS[dialect]]
         self._rows = rows
-        self._pairs = dict(pair for row in rows for pair in row.reasoning)
+        self._marked_only = marked_only
+        self._pairs = {} if marked_only else dict(pair for row in rows for pair in row.reasoning)
         self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
         self._interrupted = False
         self._line = _Line()
@@ -146,7 +155,7 @@ class TextDecoder:
         self._gap = True
         self._arm()
         begin = [(row, form, "") for row in rows for form in row.forms if form.at == "begin"]
-        if begin and not thinking:
+        if begin and not thinking and not marked_only:
             self._candidates = begin
             self._next()
 
@@ -191,6 +200,8 @@ class TextDecoder:
 
         A dialect whose bare form is only a fallback is not found by that form.
         """
+        if self._marked_only and (form.bare or self._only_at_start(form)):
+            return False
         if form.bare and (not bare or (self._auto and not row.forms[0].bare)):
             return False
         if form.frames and self.dialect is None:
