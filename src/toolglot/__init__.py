@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UntranslatableError,
     )
     from toolglot.lint import Violation, lint_stream
-    from toolglot.parsers import ToolingMiddleware, get_parser, register_parser
+    from toolglot.parsers import ToolingMiddleware, detect, get_parser, register_parser
     from toolglot.profiles import (
         UnknownProviderError,
         family_of,
@@ -80,6 +80,7 @@ __all__ = [
     "build_tool_result_messages",
     "decode_request",
     "decode_response",
+    "detect",
     "diagnose",
     "encode_request",
     "encode_response",
@@ -134,6 +135,7 @@ _HOMES = {
     "Violation": "lint",
     "lint_stream": "lint",
     "ToolingMiddleware": "parsers",
+    "detect": "parsers",
     "get_parser": "parsers",
     "register_parser": "parsers",
     "UnknownProviderError": "profiles",
