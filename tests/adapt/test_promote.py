@@ -396,3 +396,86 @@ def test_choices_are_looked_at_one_by_one():
     response = fold(streamed(events))
     assert [choice.stop.kind for choice in response.choices] == ["tool_calls", "end"]
     assert [len(choice.parts) for choice in response.choices] == [1, 1]
+
+
+# --- long arguments -------------------------------------------------------------------------------
+
+LONG = 'line "one"\n\ttwo ☀ \\d' * 40
+HERMES = f'<tool_call>{{"name": "run", "arguments": {json.dumps({"cmd": LONG})}}}</tool_call>'
+QWEN = f"<function=run>\n<parameter=cmd>\n{LONG}\n</parameter>\n</function>"
+GLM = f"<tool_call>run\n<arg_key>cmd</arg_key>\n<arg_value>{LONG}</arg_value>\n</tool_call>"
+KIMI_LONG = KIMI.replace('"ls"', json.dumps(LONG))
+every_long = pytest.mark.parametrize(
+    "text", [HERMES, QWEN, GLM, KIMI_LONG], ids=["hermes", "qwen", "glm", "kimi"]
+)
+
+
+def by_character(text, ctx=None, stop="end"):
+    promoting = Promoting(ctx or context())
+    events = [
+        Started(id="r", model="m"),
+        PartStarted(0, ir.Text(text="")),
+        *(PartDelta(0, char) for char in text),
+        PartEnded(0),
+        Finished((ir.StopReason(kind=stop),)),
+    ]
+    return [promoting.feed(event) for event in events]
+
+
+@every_long
+def test_long_arguments_leave_while_they_come_s3_27(text):
+    """S3-27: the client sees the call long before it is whole."""
+    steps = by_character(f"So.\n{text}")
+    flat = [each for step in steps for each in step]
+    assert_legal(flat)
+    (start,) = [number for number, step in enumerate(steps) if any(map(_starts_call, step))]
+    assert start < 300
+    pieces = [step for step in steps[start + 1 :] if any(isinstance(e, PartDelta) for e in step)]
+    assert len(pieces) > len(LONG) / 4
+    (choice,) = fold(flat).choices
+    found = choice.parts[1]
+    assert json.loads(found.arguments) == {"cmd": LONG}
+    assert told(choice) == told(promoted(f"So.\n{text}")[0])
+    assert choice.stop.kind == "tool_calls"
+
+
+@every_long
+@pytest.mark.parametrize("target", NAMES)
+def test_long_arguments_reach_every_client_whole(text, target):
+    whole, stream, _ = as_client_sees_it(text, "ollama", target)
+    for seen in (whole, stream):
+        (found,) = parts_of(seen, ir.ToolCall)
+        assert json.loads(found.arguments) == {"cmd": LONG}
+
+
+@every_long
+def test_long_arguments_that_were_cut_are_an_incomplete_call_x_07(text):
+    """X-07: whole and by the character."""
+    cut = text[: len(text) * 2 // 3]
+    events = [each for step in by_character(cut, stop="length") for each in step]
+    assert_legal(events)
+    assert [each.incomplete for each in events if isinstance(each, PartEnded)] == [True]
+    assert fold(events).choices[0].stop.kind == "length"
+    choice, ctx = promoted(cut, stop="length")
+    assert told(choice) == told(fold(events).choices[0])
+    assert "call-cut" in ctx.receipt().codes()
+
+
+def test_a_long_call_that_closes_only_at_the_end_of_a_cut_answer_is_incomplete():
+    text = QWEN.removesuffix("</function>")
+    for stop, incomplete in (("length", True), ("end", False)):
+        events = [each for step in by_character(text, stop=stop) for each in step]
+        assert [each.incomplete for each in events if isinstance(each, PartEnded)] == [incomplete]
+
+
+def test_long_arguments_wait_if_the_call_may_have_come_before():
+    native = call("run", json.dumps({"cmd": LONG}), "call_n")
+    assert len(parts_of(promoted(native, HERMES)[0], ir.ToolCall)) == 1
+    assert len(parts_of(promoted(HERMES, native)[0], ir.ToolCall)) == 1
+
+
+def test_a_freeform_call_waits_until_it_is_whole():
+    ctx = context(asking(user("hi"), tools=(ir.CustomTool(name="run"),)))
+    text = HERMES.replace('"cmd"', '"input"')
+    (found,) = fold(e for step in by_character(text, ctx) for e in step).choices[0].parts
+    assert (found.kind, found.arguments) == ("custom", LONG)

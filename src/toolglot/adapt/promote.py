@@ -104,18 +104,12 @@ class _Declared:
                 self._kinds[tool.name] = "custom", namespace
                 yield FunctionTool(name=tool.name, parameters=_FREE)
 
-    def call(self, call: dialects.Call, call_id: str, *, made: bool) -> ToolCall:
-        """A call as the provider would have made it."""
-        kind, namespace = self._kinds.get(call.name, ("function", None))
-        text = call.arguments
-        return ToolCall(
-            id=call_id,
-            name=call.name,
-            arguments=unwrap(text, name=call.name) if kind == "custom" else text,
-            kind=kind,
-            namespace=namespace,
-            id_made=made,
-        )
+    def call(self, name: str, arguments: str) -> ToolCall:
+        """A call as the provider would have made it, but for its id."""
+        kind, namespace = self._kinds.get(name, ("function", None))
+        if kind == "custom":
+            arguments = unwrap(arguments, name=name)
+        return ToolCall(id="", name=name, arguments=arguments, kind=kind, namespace=namespace)
 
 
 # --- what is told twice ---------------------------------------------------------------------------
@@ -133,9 +127,9 @@ class _Twins:
         self.texts: list[_Told] = []
         self.promoted = 0
 
-    def may_repeat(self, name: str) -> bool:
-        """Whether a text told of a call of this tool before."""
-        return any(told[0] == name for told in self.texts)
+    def may_repeat(self, name: str, *, text: bool = False) -> bool:
+        """Whether a call of this tool came before from the other side."""
+        return any(told[0] == name for told in (self.native if text else self.texts))
 
     def repeats(self, call: ToolCall, *, native: bool) -> bool:
         """Whether a call came before from the other side; each counts once."""
@@ -161,7 +155,9 @@ def _value(call: ToolCall) -> Any:
 class _Open:
     """A part of words that is under way, and what it has become so far."""
 
-    __slots__ = ("blank", "choice", "decoder", "kind", "out", "part", "rest", "seen", "shown")
+    __slots__ = (
+        "blank", "call", "choice", "decoder", "kind", "out", "part", "rest", "seen", "shown",
+    )  # fmt: skip
 
     def __init__(self, part: Text | Reasoning, choice: int, decoder: dialects.TextDecoder) -> None:
         self.part: Text | Reasoning | None = part
@@ -171,6 +167,8 @@ class _Open:
         self.decoder = decoder
         self.out: tuple[int, _Words] | None = None
         """The part that is open for the client."""
+        self.call: tuple[int, ToolCall] | None = None
+        """The call that is open for the client."""
         self.blank = ""
         """White space that leaves with the next word."""
         self.rest: list[dialects.Segment] = []
@@ -254,6 +252,7 @@ class Promoting:
             self._ctx.options.dialect or "auto",
             self._declared.tools,
             marked_only=isinstance(part, Reasoning),
+            live=True,
         )
         text = part.text
         self._open[event.index] = words = _Open(replace(part, text=""), event.choice, decoder)
@@ -405,22 +404,49 @@ class Promoting:
         words.shown = self.changed = True
         events = self._close(words)
         twins = self._twins(words.choice)
-        made = call.id_made or call.id in self._taken
-        given = self._declared.call(call, call.id, made=made)
-        if twins.repeats(given, native=False):
+        made = self._declared.call(call.name, call.arguments)
+        repeats = twins.repeats(made, native=False)
+        if repeats and words.call is None:
             self._note("call-duplicate", index, f"{call.name}, as a call before")
             return events
-        if made:
-            given = replace(given, id=self._ctx.new_id(self._prefix))
-        self._taken.add(given.id)
         twins.promoted += 1
         self._note("call-promoted", index, f"{call.name}, in the dialect {words.decoder.dialect}")
+        if words.call is not None:
+            (number, _), words.call = words.call, None
+            return [*events, PartEnded(number)]
         number, self._next = self._next, self._next + 1
-        return [*events, *unfold_part(number, given, words.choice)]
+        return [*events, *unfold_part(number, self._with_id(made, call), words.choice)]
 
-    def _broken(self, words: _Open, index: int, call: dialects.Call) -> list[Event]:
-        self._note("call-cut", index, f"{call.name}, left as text")
-        return self._text(words, index, dialects.Text(call.raw))
+    def _with_id(self, made: ToolCall, call: dialects.Call | dialects.Begun) -> ToolCall:
+        new = call.id_made or call.id in self._taken
+        made = replace(made, id=self._ctx.new_id(self._prefix) if new else call.id, id_made=new)
+        self._taken.add(made.id)
+        return made
+
+    def _begun(self, words: _Open, _index: int, call: dialects.Begun) -> list[Event]:
+        """A call with long arguments, which leaves as it comes if that is safe."""
+        made = self._declared.call(call.name, "")
+        if made.kind != "function" or self._twins(words.choice).may_repeat(call.name, text=True):
+            return []
+        words.shown = self.changed = True
+        number, self._next = self._next, self._next + 1
+        words.call = number, self._with_id(made, call)
+        return [*self._close(words), PartStarted(number, words.call[1], words.choice)]
+
+    def _piece(self, words: _Open, _index: int, piece: dialects.Piece) -> list[Event]:
+        return [PartDelta(words.call[0], piece.text)] if words.call is not None else []
+
+    def _broken(
+        self, words: _Open, index: int, call: dialects.Call | dialects.Broken
+    ) -> list[Event]:
+        """What is no call after all: the text that it was, or the end of what has left of it."""
+        if words.call is None:
+            self._note("call-cut", index, f"{call.name}, left as text")
+            return self._text(words, index, dialects.Text(call.raw))
+        self._note("call-cut", index, f"{call.name}, incomplete")
+        words.seen -= len(call.raw)
+        (number, _), words.call = words.call, None
+        return [PartEnded(number, incomplete=True)]
 
     def _twins(self, choice: int) -> _Twins:
         return self._choices.setdefault(choice, _Twins())
@@ -433,6 +459,9 @@ _SEGMENTS: Final[dict[type[Any], Callable[[Promoting, _Open, int, Any], list[Eve
     dialects.Text: Promoting._text,
     dialects.Reasoning: Promoting._reasoning,
     dialects.Call: Promoting._call,
+    dialects.Begun: Promoting._begun,
+    dialects.Piece: Promoting._piece,
+    dialects.Broken: Promoting._broken,
 }
 
 

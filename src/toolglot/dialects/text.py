@@ -11,9 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from toolglot.dialects.scan import (
+    Begun,
+    Broken,
     Call,
     Dialect,
     Form,
+    Piece,
     Reader,
     Reasoning,
     Refused,
@@ -26,7 +29,8 @@ from toolglot.dialects.scan import (
 from toolglot.dialects.table import DIALECTS
 
 __all__ = [
-    "Call", "ParsedText", "Reasoning", "Segment", "Text", "TextDecoder", "parse_text",
+    "Begun", "Broken", "Call", "ParsedText", "Piece", "Reasoning", "Segment", "Text",
+    "TextDecoder", "parse_text",
 ]  # fmt: skip
 
 _TRIES: Final = 8
@@ -74,11 +78,11 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
         if words and type(each) is not kind:
             done.append(kind("".join(words)))
             words = []
-        if isinstance(each, Call):
-            done.append(each)
-        else:
+        if isinstance(each, (Text, Reasoning)):
             kind = type(each)
             words.append(each.text)
+        else:
+            done.append(each)
     if words:
         done.append(kind("".join(words)))
     return done
@@ -127,9 +131,10 @@ class TextDecoder:
         *,
         thinking: bool = False,
         marked_only: bool = False,
+        live: bool = False,
     ) -> None:
         """`thinking` if the text begins inside reasoning; `marked_only` if it is all reasoning, in
-        which only calls between marks count.
+        which only calls between marks count; `live` if long arguments are wanted as they come.
         """
         if dialect != "auto" and dialect not in DIALECTS:
             raise ValueError(f"unknown dialect {dialect}")
@@ -137,6 +142,7 @@ class TextDecoder:
         self.dialect: str | None = None if self._auto else dialect
         """The dialect of the calls; none as long as it is not known."""
         self._reader = Reader(Tools(tools))
+        self._reader.live = live
         rows = [row for row in DIALECTS.values() if row.auto] if self._auto else [DIALECTS[dialect]]
         self._rows = rows
         self._marked_only = marked_only
@@ -152,6 +158,8 @@ class TextDecoder:
         self._reach = 0
         self._tries = 0
         self._calls = 0
+        self._left = ""
+        """The id of the last call that left before it was whole."""
         self._gap = True
         self._arm()
         begin = [(row, form, "") for row in rows for form in row.forms if form.at == "begin"]
@@ -170,6 +178,12 @@ class TextDecoder:
         done = self._run()
         self._emit(len(self._reader.buf))
         return [*done, *self._drain()]
+
+    @property
+    def in_progress(self) -> dict[str, str]:
+        """The call that is being read: its name by its id, as soon as that is known."""
+        pending = self._reader.pending
+        return {} if pending is None else {pending.id: pending.name}
 
     # --- marks --------------------------------------------------------------------------------
 
@@ -335,6 +349,7 @@ class TextDecoder:
         self._row, form, opener = self._candidates.pop(0)
         reader.pos = self._start + len(opener)
         reader.offers = reader.refusals = reader.seen = 0
+        reader.forget()
         steps: Steps[None] = form.read(reader, opener)
         self._block = steps
 
@@ -346,9 +361,14 @@ class TextDecoder:
         try:
             next(block)
         except StopIteration:
+            if reader.begun:
+                reader.broken()
             self._settle(seen)
             self._finish()
         except Refused:
+            if reader.begun:
+                self._break_off(seen)
+                return True
             self._reach = max(self._reach, reader.pos, reader.seen)
             self._settle(seen)
             if reader.offers or reader.refusals:
@@ -360,15 +380,27 @@ class TextDecoder:
             return False
         return True
 
+    def _break_off(self, seen: int) -> None:
+        """A call that has left already is none; reading goes on behind it."""
+        reader = self._reader
+        reader.broken()
+        self._settle(seen)
+        self._block = None
+        self._candidates = []
+        self._skip(reader.pos)
+
     def _settle(self, seen: int) -> None:
         """What the block gave so far."""
         for each in self._reader.out[seen:]:
             if isinstance(each, Text):
                 self._took(each.text)
-            elif isinstance(each, Call):
-                self._first(each)
+            elif isinstance(each, Begun):
+                self._first()
+                self._left = each.id
+            elif isinstance(each, Call) and each.id != self._left:
+                self._first()
 
-    def _first(self, _call: Call) -> None:
+    def _first(self) -> None:
         self._calls += 1
         self._gap = True
         self._interrupted = self._interrupted or bool(self._closers)
