@@ -120,7 +120,7 @@ def test_a_call_that_is_cut_is_the_same_at_any_cut(text, end, seed):
     assert together(live(text, dice(seed))) == whole
     for each in whole:
         if isinstance(each, tuple) and isinstance(each[2], Broken):
-            assert text.endswith(each[2].raw)
+            assert each[2].raw in text
             assert len(each[0]) >= LIVE_FROM
 
 
