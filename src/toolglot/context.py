@@ -132,7 +132,7 @@ class Context:
         self.request = request
         self.undo = undo or Undo()
         self.declared: tuple[Tool, ...] | None = None
-        """For an answer: the tools as the provider was told them, if the request is known."""
+        """The tools as the provider was told them; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.tool_paths: tuple[str, ...] | None = None
         self._seed = seed

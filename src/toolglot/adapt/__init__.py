@@ -69,6 +69,8 @@ def adapt_request(request: Request, ctx: Context) -> Request:
     """A request as the target can take it."""
     for adapt in (*ctx.options.passes, *REQUEST_PASSES):
         request = adapt(request, ctx)
+    if ctx.declared is None:
+        ctx.declared = request.tools
     return request
 
 
@@ -84,7 +86,5 @@ def told(request: Request, client: Surface, provider: Surface, options: Options)
     what is to be undone in the answer.
     """
     ctx = Context(options, source=client, target=provider)
-    sent = adapt_request(request, ctx)
-    if ctx.declared is None:
-        ctx.declared = sent.tools
+    adapt_request(request, ctx)
     return ctx
