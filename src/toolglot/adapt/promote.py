@@ -5,13 +5,13 @@ in the text becomes reasoning. A whole response is a stream that comes at once, 
 same.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from toolglot.adapt.freeform import KEY, unwrap
 from toolglot.adapt.surfaces import surfaces
+from toolglot.adapt.written import Declared, Twins, known_ids
 from toolglot.context import Context
 from toolglot.dialects import text as dialects
 from toolglot.dialects.table import DIALECTS
@@ -28,21 +28,14 @@ from toolglot.events import (
     unfold_part,
 )
 from toolglot.ir import (
-    CallKind,
     Choice,
-    CustomTool,
-    FunctionTool,
-    NamespaceTool,
     Reasoning,
     Response,
     StopKind,
     StopReason,
     Text,
-    Tool,
     ToolCall,
-    ToolResult,
 )
-from toolglot.wire import jsontext
 
 _ENDS: Final[frozenset[StopKind]] = frozenset({"end", "stop_sequence"})
 """Stops that are stops for calls, if there are any."""
@@ -50,7 +43,6 @@ _ENDS: Final[frozenset[StopKind]] = frozenset({"end", "stop_sequence"})
 _CUTS: Final[frozenset[StopKind]] = frozenset(
     {"length", "context_window", "content_filter", "refusal"}
 )
-_FREE: Final = {"type": "object", "properties": {KEY: {"type": "string"}}, "required": [KEY]}
 _Words: TypeAlias = type[Text] | type[Reasoning]
 
 
@@ -76,77 +68,6 @@ def _promoted(choice: Choice, ctx: Context) -> Choice:
         return choice
     (told,) = whole.choices
     return replace(choice, parts=told.parts, stop=told.stop if choice.stop else None)
-
-
-# --- the tools ------------------------------------------------------------------------------------
-
-
-class _Declared:
-    """The tools as the provider knows them: for the decoder, and what their calls are."""
-
-    def __init__(self, ctx: Context) -> None:
-        self.tools: list[FunctionTool] | None = None
-        self._kinds: dict[str, tuple[CallKind, str | None]] = {}
-        choice = ctx.request.tool_choice if ctx.request is not None else None
-        if choice is not None and choice.mode == "none":
-            self.tools = []
-        elif ctx.declared is not None:
-            self.tools = list(self._flat(ctx.declared))
-
-    def _flat(self, tools: Iterable[Tool], namespace: str | None = None) -> Iterator[FunctionTool]:
-        for tool in tools:
-            if isinstance(tool, NamespaceTool):
-                yield from self._flat(tool.tools, tool.name)
-            elif isinstance(tool, FunctionTool):
-                self._kinds[tool.name] = "function", namespace
-                yield tool
-            elif isinstance(tool, CustomTool):
-                self._kinds[tool.name] = "custom", namespace
-                yield FunctionTool(name=tool.name, parameters=_FREE)
-
-    def call(self, name: str, arguments: str) -> ToolCall:
-        """A call as the provider would have made it, but for its id."""
-        kind, namespace = self._kinds.get(name, ("function", None))
-        if kind == "custom":
-            arguments = unwrap(arguments, name=name)
-        return ToolCall(id="", name=name, arguments=arguments, kind=kind, namespace=namespace)
-
-
-# --- what is told twice ---------------------------------------------------------------------------
-
-_Told: TypeAlias = tuple[str, Any]
-
-
-class _Twins:
-    """The calls of one choice, by where they came from, to find those that came twice."""
-
-    __slots__ = ("native", "promoted", "texts")
-
-    def __init__(self) -> None:
-        self.native: list[_Told] = []
-        self.texts: list[_Told] = []
-        self.promoted = 0
-
-    def may_repeat(self, name: str, *, text: bool = False) -> bool:
-        """Whether a call of this tool came before from the other side."""
-        return any(told[0] == name for told in (self.native if text else self.texts))
-
-    def repeats(self, call: ToolCall, *, native: bool) -> bool:
-        """Whether a call came before from the other side; each counts once."""
-        others, own = (self.texts, self.native) if native else (self.native, self.texts)
-        told = call.name, _value(call)
-        if told in others:
-            others.remove(told)
-            return True
-        own.append(told)
-        return False
-
-
-def _value(call: ToolCall) -> Any:
-    try:
-        return jsontext.peek(call.arguments) if call.arguments.strip() else {}
-    except ValueError:
-        return call.arguments
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -194,12 +115,12 @@ class Promoting:
         self._ctx = ctx
         self._path = path or (lambda index: f"part {index}")
         self._prefix = target.call_prefix if source is target else "call_"
-        self._declared = _Declared(ctx)
-        self._taken = _history(ctx)
+        self._declared = Declared(ctx)
+        self._taken = known_ids(ctx)
         self._open: dict[int, _Open] = {}
         self._native: dict[int, tuple[Growing, bool]] = {}
         """Calls of the provider's own, and whether they wait because they may be told twice."""
-        self._choices: dict[int, _Twins] = {}
+        self._choices: dict[int, Twins] = {}
         self._late: list[Event] = []
         self._out: dict[int, int] = {}
         self._next = 0
@@ -232,7 +153,9 @@ class Promoting:
         waiting = [
             each
             for each in self._open.values()
-            if each.part is not None and not each.seen and each.choice == event.choice
+            if each.part is not None
+            and not (each.seen or each.shown)
+            and each.choice == event.choice
         ]
         events = [started for each in waiting for started in self._begin(each, each.kind)]
         if isinstance(part, (Text, Reasoning)) and not getattr(part, "redacted", False):
@@ -448,8 +371,8 @@ class Promoting:
         (number, _), words.call = words.call, None
         return [PartEnded(number, incomplete=True)]
 
-    def _twins(self, choice: int) -> _Twins:
-        return self._choices.setdefault(choice, _Twins())
+    def _twins(self, choice: int) -> Twins:
+        return self._choices.setdefault(choice, Twins())
 
     def _note(self, code: str, index: int, message: str = "") -> None:
         self._ctx.note(code, self._path(index), message)
@@ -463,13 +386,3 @@ _SEGMENTS: Final[dict[type[Any], Callable[[Promoting, _Open, int, Any], list[Eve
     dialects.Piece: Promoting._piece,
     dialects.Broken: Promoting._broken,
 }
-
-
-def _history(ctx: Context) -> set[str]:
-    """The ids that the conversation knows already."""
-    return {
-        part.id
-        for message in (ctx.request.messages if ctx.request is not None else ())
-        for part in message.parts
-        if isinstance(part, (ToolCall, ToolResult))
-    }
