@@ -479,3 +479,15 @@ def test_a_freeform_call_waits_until_it_is_whole():
     text = HERMES.replace('"cmd"', '"input"')
     (found,) = fold(e for step in by_character(text, ctx) for e in step).choices[0].parts
     assert (found.kind, found.arguments) == ("custom", LONG)
+
+
+def test_a_long_call_that_turns_out_to_be_none_is_no_reason_to_call():
+    bad = HERMES.removesuffix('"}}</tool_call>') + '" "x"}}</tool_call> So.'
+    events = [each for step in by_character(bad) for each in step]
+    assert_legal(events)
+    assert [each.incomplete for each in events if isinstance(each, PartEnded)] == [True, False]
+    assert events[-1].stops[0].kind == "malformed_call"
+    choice, ctx = promoted(bad)
+    assert told(choice) == told(fold(events).choices[0])
+    assert choice.stop.kind == "malformed_call"
+    assert ctx.receipt().codes() == {"call-cut": 1}

@@ -142,8 +142,10 @@ class Promoting:
         return [event]
 
     def _stop(self, choice: int, stop: StopReason) -> StopReason:
-        called = choice in self._choices and self._choices[choice].promoted
-        return StopReason(kind="tool_calls") if called and stop.kind in _ENDS else stop
+        calls = self._choices.get(choice)
+        if calls is None or stop.kind not in _ENDS or not (calls.promoted or calls.broken):
+            return stop
+        return StopReason(kind="tool_calls" if calls.promoted else "malformed_call")
 
     # --- parts
 
@@ -368,6 +370,7 @@ class Promoting:
             return self._text(words, index, dialects.Text(call.raw))
         self._note("call-cut", index, f"{call.name}, incomplete")
         words.seen -= len(call.raw)
+        self._twins(words.choice).broken += 1
         (number, _), words.call = words.call, None
         return [PartEnded(number, incomplete=True)]
 

@@ -60,12 +60,14 @@ _Told: TypeAlias = tuple[str, Any]
 class Twins:
     """The calls of one choice, by where they came from, to find those that came twice."""
 
-    __slots__ = ("native", "promoted", "texts")
+    __slots__ = ("broken", "native", "promoted", "texts")
 
     def __init__(self) -> None:
         self.native: list[_Told] = []
         self.texts: list[_Told] = []
         self.promoted = 0
+        self.broken = 0
+        """Calls that had begun for the client and are none."""
 
     def may_repeat(self, name: str, *, text: bool = False) -> bool:
         """Whether a call of this tool came before from the other side."""
