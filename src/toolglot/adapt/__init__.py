@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers import adapt_answer
 from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
+from toolglot.adapt.emulate import emulate_tools
 from toolglot.adapt.freeform import freeform_to_function
 from toolglot.adapt.hosted import map_provider_tools
 from toolglot.adapt.ids import alias_ids, prefix_ids
@@ -42,6 +43,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     flatten_namespaces,
     freeform_to_function,
     map_provider_tools,
+    emulate_tools,
     drop_settings,
     adapt_reasoning,
     adapt_output,
@@ -59,6 +61,16 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
+EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
+    unseal,
+    collapse_duplicates,
+    flatten_namespaces,
+    freeform_to_function,
+    map_provider_tools,
+    emulate_tools,
+)
+"""What a request needs that stays in its protocol and whose tools are told as text."""
+
 RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
@@ -68,6 +80,13 @@ SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
 def adapt_request(request: Request, ctx: Context) -> Request:
     """A request as the target can take it."""
     for adapt in (*ctx.options.passes, *REQUEST_PASSES):
+        request = adapt(request, ctx)
+    return request
+
+
+def emulate_at_home(request: Request, ctx: Context) -> Request:
+    """A request that stays in its protocol, with its tools told as text."""
+    for adapt in EMULATING_PASSES:
         request = adapt(request, ctx)
     return request
 
@@ -82,5 +101,8 @@ def adapt_response(response: Response, ctx: Context) -> Response:
 def undo_of(request: Request, client: Surface, provider: Surface, options: Options) -> Undo:
     """What adapting this request of a client does, to be undone in the provider's answer."""
     ctx = Context(options, source=client, target=provider)
-    adapt_request(request, ctx)
+    if client is provider:
+        emulate_at_home(request, ctx)
+    else:
+        adapt_request(request, ctx)
     return ctx.undo

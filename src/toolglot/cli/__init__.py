@@ -24,6 +24,7 @@ from toolglot.cli import (
     lint_stream,
     parse,
     protocols,
+    render,
     serve,
     translate,
 )
@@ -37,6 +38,7 @@ _COMMANDS: Final = (
     diff_sse,
     doctor_history,
     parse,
+    render,
     dialects,
     protocols,
     capabilities,
