@@ -226,3 +226,18 @@ def test_a_receipt_in_words():
         "  unsupported: part-dropped at b: gone",
         "  info: id-made: made",
     ]
+
+
+def test_tools_are_told_as_text_if_asked_for(cli):
+    tool = {"name": "tide", "input_schema": {"type": "object", "properties": {}}}
+    body = {**ASK, "tools": [tool]}
+    for how in ("emulated", "emulated:glm45", "native"):
+        wire, _ = translate_request(body, source="anthropic", target="ollama", tools=how)
+        assert ("tools" in wire.body) is (how == "native")
+        data = json.dumps(body).encode()
+        done = cli("translate", *pair("anthropic", "ollama"), "--tools", how, data=data)
+        assert (done.code, json.loads(done.out)) == (0, wire.body)
+    for how in ("emulated:volapuek", "text", "native:hermes"):
+        done = cli("translate", *pair("anthropic", "ollama"), "--tools", how)
+        assert done.code == 2
+        assert "expected native, emulated or emulated:DIALECT" in done.err

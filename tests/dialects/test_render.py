@@ -1,6 +1,8 @@
 """What is rendered reads back as the same call, in every dialect; what cannot be is refused."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.dialects.samples import BOTH, TOOLS
 
+import toolglot
 from toolglot import ir
 from toolglot.dialects.literals import same
 from toolglot.dialects.render import render_calls, render_result, render_tools
@@ -80,9 +83,7 @@ def read(text: str, tools: list[Any] | None, dialect: str, size: int) -> list[tu
     decoder = TextDecoder(dialect, tools)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     segments = [each for piece in pieces for each in decoder.feed(piece)] + decoder.close()
-    return [
-        (each.name, json.loads(each.arguments)) for each in segments if isinstance(each, Call)
-    ]
+    return [(each.name, json.loads(each.arguments)) for each in segments if isinstance(each, Call)]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -269,3 +270,24 @@ def test_rendering_is_deterministic():
         assert jsontext.text(render_tools(TOOLS, dialect)) == jsontext.text(
             render_tools(TOOLS, dialect)
         )
+
+
+# --- the documentation ----------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "dialects.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """The text under a heading."""
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_what_the_documentation_shows_works():
+    names: dict[str, Any] = {"toolglot": toolglot}
+    for title in ("Writing", "Models without tools"):
+        blocks = re.findall(r"```python\n(.*?)```", section(title), re.DOTALL)
+        assert blocks
+        for block in blocks:
+            exec(block, names)
+    assert names["text"].startswith("<tool_call>\n<function=tide>")
+    assert names["answer"].startswith("<tool_response>")

@@ -142,9 +142,7 @@ def _with_system(request: Request, text: Text, ctx: Context) -> Request:
     return replace(request, system=system)
 
 
-def _behind(
-    parts: Sequence[Part], text: Text, ctx: Context, between: str = "\n\n"
-) -> list[Part]:
+def _behind(parts: Sequence[Part], text: Text, ctx: Context, between: str = "\n\n") -> list[Part]:
     """Parts with a text behind them, joined to the last one if that is plain text too.
 
     Many servers of models without tools take one text only.

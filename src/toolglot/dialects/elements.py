@@ -173,9 +173,7 @@ class NameTagForm(Form):
         children = _children(body.strip())
         if children is None and body.strip():
             raise Refused
-        values = {
-            key: value.removeprefix("\n").removesuffix("\n") for key, value in children or ()
-        }
+        values = {key: value.removeprefix("\n").removesuffix("\n") for key, value in children or ()}
         reader.offer(name, encoded(_typed(values, reader.schema(name))))
 
 

@@ -6,6 +6,7 @@ contains the dialect's own marks or has a name that would mean something else th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -23,6 +24,10 @@ from toolglot.wire.parts import mark_error
 
 _NAMES: Final = ("name", "tool_name")
 _ARGUMENTS: Final = ("arguments", "input", "args", "parameters")
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+_CONTENTS: Final = ("text", "content", "output")
+_RESULT_IDS: Final = ("tool_call_id", "tool_use_id", "call_id", "id")
+_IDS: Final = ("id", "call_id", "tool_call_id")
 _SAMPLE: Final = (("tool_name", "value"), ("another_tool", "other value"))
 _INTRODUCTION: Final = (
     "# Tools\n\nYou can call tools. They are described by JSON Schema, one on each line:"
@@ -69,17 +74,26 @@ def _declaration(tool: Any) -> Json:
     """A tool as chat APIs declare it, from any of the shapes that clients write."""
     if isinstance(tool, str):
         return {"type": "function", "function": {"name": tool}}
-    if isinstance(tool, Mapping):
-        inner = tool.get("function")
-        given = inner if isinstance(inner, Mapping) else tool
-        get = given.get
-    else:
-        get = lambda key: getattr(tool, key, None)  # noqa: E731 - like the one of a mapping
-    parameters = get("parameters") or get("input_schema") or get("inputSchema")
-    members = {"name": get("name"), "description": get("description"), "parameters": parameters}
+    inner = tool.get("function") if isinstance(tool, Mapping) else None
+    given = inner if isinstance(inner, Mapping) else tool
+    members = {
+        "name": _member(given, _NAMES),
+        "description": _member(given, ("description",)),
+        "parameters": _member(given, _SCHEMAS),
+    }
     if not isinstance(members["name"], str):
         raise DecodeError("tools", "a tool has no name")
     return {"type": "function", "function": {key: each for key, each in members.items() if each}}
+
+
+def _member(value: Any, names: tuple[str, ...]) -> Any:
+    """What a mapping or an object has under the first of these names that it has."""
+    get = value.get if isinstance(value, Mapping) else partial(_attribute, value)
+    return next((found for name in names if (found := get(name)) is not None), None)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return getattr(value, name, None)
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -117,16 +131,13 @@ def _wanted(call: Any, index: int, dialect: str, tools: Tools) -> WantedCall:
 
 def _members(call: Any) -> tuple[str, Any, str]:
     """Name, arguments and id of a call in any of the shapes that APIs have."""
-    if not isinstance(call, Mapping):
-        return str(call.name), call.arguments, str(getattr(call, "id", ""))
-    inner = call.get("function")
+    inner = call.get("function") if isinstance(call, Mapping) else None
     given = inner if isinstance(inner, Mapping) else call
-    name = next((given[key] for key in _NAMES if isinstance(given.get(key), str)), None)
-    if name is None:
+    name = _member(given, _NAMES)
+    if not isinstance(name, str):
         raise DecodeError("calls", "a call has no name")
-    arguments = next((given[key] for key in _ARGUMENTS if key in given), {})
-    call_id = call.get("id") or call.get("call_id") or ""
-    return name, arguments, str(call_id)
+    arguments = _member(given, _ARGUMENTS)
+    return name, {} if arguments is None else arguments, str(_member(call, _IDS) or "")
 
 
 def _reads_back(
@@ -138,8 +149,7 @@ def _reads_back(
         and not parsed.content.strip()
         and not parsed.reasoning
         and all(
-            read.name == call.name
-            and literals.same(jsontext.exact(read.arguments), call.arguments)
+            read.name == call.name and literals.same(jsontext.exact(read.arguments), call.arguments)
             for read, call in zip(parsed.calls, wanted, strict=True)
         )
     )
@@ -177,16 +187,12 @@ def has_ids(dialect: str) -> bool:
 
 
 def _result(result: Any) -> RenderedResult:
-    if not isinstance(result, Mapping):
-        return RenderedResult(
-            result.text, result.name or "", result.id, is_error=bool(result.is_error)
-        )
-    content = result.get("content", result.get("output", ""))
+    content = _member(result, _CONTENTS)
     return RenderedResult(
         text=content if isinstance(content, str) else jsontext.text(content),
-        name=str(result.get("name") or ""),
-        id=str(result.get("tool_call_id") or result.get("call_id") or result.get("id") or ""),
-        is_error=bool(result.get("is_error")),
+        name=str(_member(result, _NAMES) or ""),
+        id=str(_member(result, _RESULT_IDS) or ""),
+        is_error=bool(_member(result, ("is_error",))),
     )
 
 

@@ -39,8 +39,8 @@ _GLM47: Final = replace(
 _FUNCTION: Final = NamedWriter(template="<function={name}>{arguments}</function>")
 
 
-def _array(opener: str, closer: str, **more: str) -> JsonWriter:
-    return JsonWriter(open=f"{opener}[", between=", ", close=f"]{closer}", **more)
+def _array(opener: str, closer: str) -> JsonWriter:
+    return JsonWriter(open=f"{opener}[", between=", ", close=f"]{closer}")
 
 
 def _invoke(wrapper: str = "", prefix: str = "", said: str = "") -> TaggedWriter:
@@ -61,7 +61,13 @@ def _python(opener: str = "", closer: str = "", between: str = ", ") -> PythonWr
     return PythonWriter(open=opener, between=between, close=closer)
 
 
-_TOKEN: Final = "]<]minimax[>["
+_COHERE: Final = replace(
+    _array("<|START_ACTION|>", "<|END_ACTION|>"),
+    id="tool_call_id",
+    name="tool_name",
+    arguments="parameters",
+)
+_NAMESPACE: Final = "]<]minimax[>["
 
 WRITERS: Final[dict[str, Writer]] = {
     "hermes": _HERMES,
@@ -170,22 +176,10 @@ WRITERS: Final[dict[str, Writer]] = {
     "firefunction_v2": _array("functools", ""),
     "granite": _array("<|tool_call|> ", ""),
     "apertus": replace(_array("<|tools_prefix|>", "<|tools_suffix|>"), keyed=True),
-    "cohere_command3": _array(
-        "<|START_ACTION|>",
-        "<|END_ACTION|>",
-        id="tool_call_id",
-        name="tool_name",
-        arguments="parameters",
-    ),
-    "cohere_command4": _array(
-        "<|START_ACTION|>",
-        "<|END_ACTION|>",
-        id="tool_call_id",
-        name="tool_name",
-        arguments="parameters",
-    ),
-    "command_r_plus": _array(
-        "Action:\n```json\n", "\n```", name="tool_name", arguments="parameters"
+    "cohere_command3": _COHERE,
+    "cohere_command4": _COHERE,
+    "command_r_plus": replace(
+        _array("Action:\n```json\n", "\n```"), name="tool_name", arguments="parameters"
     ),
     "gigachat3": JsonWriter(begin="<|function_call|>"),
     "functionary_v2": NamedWriter(
@@ -203,7 +197,10 @@ WRITERS: Final[dict[str, Writer]] = {
     "gorilla_openfunctions": PythonWriter(begin="<<function>>", between="\n\n"),
     "gemma4": GemmaWriter(begin="<|tool_call>", end="<tool_call|>", quote='<|"|>', between=""),
     "minimax_m3": TreeWriter(
-        open=f"{_TOKEN}<tool_call>", between="", close=f"{_TOKEN}</tool_call>", token=_TOKEN
+        open=f"{_NAMESPACE}<tool_call>",
+        between="",
+        close=f"{_NAMESPACE}</tool_call>",
+        token=_NAMESPACE,
     ),
     "functiongemma": GemmaWriter(
         begin="<start_function_call>", end="<end_function_call>", quote="<escape>", between=""
