@@ -187,7 +187,7 @@ def has_ids(dialect: str) -> bool:
 
 
 def _result(result: Any) -> RenderedResult:
-    content = _member(result, _CONTENTS)
+    content = _member(result, _CONTENTS) or ""
     return RenderedResult(
         text=content if isinstance(content, str) else jsontext.text(content),
         name=str(_member(result, _NAMES) or ""),
