@@ -263,6 +263,11 @@ def test_results_of_dialects_with_ids_say_them():
     assert "a1" not in render_result(result, "hermes")
 
 
+@pytest.mark.parametrize(("content", "text"), [(None, ""), ("", ""), (0, "0"), ([], "[]")])
+def test_results_that_are_no_text_are_json(content, text):
+    assert render_result({"content": content}, "react") == f"Observation: {text}"
+
+
 def test_rendering_is_deterministic():
     calls = [{"name": name, "arguments": arguments} for name, arguments in BOTH]
     for dialect in DIALECTS:

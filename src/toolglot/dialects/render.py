@@ -187,13 +187,18 @@ def has_ids(dialect: str) -> bool:
 
 
 def _result(result: Any) -> RenderedResult:
-    content = _member(result, _CONTENTS) or ""
     return RenderedResult(
-        text=content if isinstance(content, str) else jsontext.text(content),
+        text=_text(_member(result, _CONTENTS)),
         name=str(_member(result, _NAMES) or ""),
         id=str(_member(result, _RESULT_IDS) or ""),
         is_error=bool(_member(result, ("is_error",))),
     )
+
+
+def _text(content: Any) -> str:
+    if content is None:
+        return ""
+    return content if isinstance(content, str) else jsontext.text(content)
 
 
 def known(dialect: str) -> str:
