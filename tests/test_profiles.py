@@ -441,13 +441,6 @@ def test_importing_reads_no_facts():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_every_lazy_name_is_public():
-    for name in toolglot.__all__:
-        assert getattr(toolglot, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        toolglot.nope  # noqa: B018 - the access is the test
-
-
 def test_how_a_model_is_told_of_tools():
     """By its family, else by its provider, and natively if nothing is known."""
     assert book.tools_for("some-model") == "native"
@@ -476,3 +469,10 @@ def test_every_word_for_calling_is_one_that_the_option_takes():
     words = {each.tools.calling for each in EVERY} | {each.calling for each in book.families()}
     for word in words - {None}:
         assert emulation(toolglot.Options(tools=word)) in {None, *DIALECTS}
+
+
+def test_every_lazy_name_is_public():
+    for name in toolglot.__all__:
+        assert getattr(toolglot, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        toolglot.nope  # noqa: B018 - the access is the test

@@ -33,6 +33,10 @@ class Options(Struct, frozen=True, kw_only=True):
     issuer: str | None = None
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
 
+    tools: str = "native"
+    """Declare tools to the provider (`native`), or tell them to a model that has none as text
+    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
+
     filter_required: bool = True
     """Take parameters described as optional out of `required` where a target insists on those."""
 
@@ -70,10 +74,6 @@ class Options(Struct, frozen=True, kw_only=True):
     sanitize: Literal["off", "nul", "c0"] = "off"
     """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
     but tabs and line ends (`c0`)."""
-
-    tools: str = "native"
-    """Declare tools to the provider (`native`), or tell them to a model that has none as text
-    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     max_calls: int | None = None
     """How many calls the client takes in one answer; one, if it asked for no parallel calls."""

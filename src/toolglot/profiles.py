@@ -339,15 +339,6 @@ def family_of(model: str) -> Family | None:
     return None
 
 
-def tools_for(model: str, provider: str | None = None) -> str:
-    """How a model is told of tools, in the words of the option `tools`; `native` if unknown."""
-    family = family_of(model)
-    if family is not None and family.calling is not None:
-        return family.calling
-    known = provider is not None and provider in PROVIDERS
-    return get_profile(provider).tools.calling if known and provider else "native"
-
-
 class _Names(Mapping[str, str]):
     """Names of providers, and the protocol that each usually speaks; read when looked at."""
 
@@ -369,6 +360,15 @@ class _Names(Mapping[str, str]):
 
 PROVIDERS: Final[Mapping[str, str]] = _Names()
 """Names that people use, and the protocol that is meant."""
+
+
+def tools_for(model: str, provider: str | None = None) -> str:
+    """How a model is told of tools, in the words of the option `tools`; `native` if unknown."""
+    family = family_of(model)
+    if family is not None and family.calling is not None:
+        return family.calling
+    known = provider is not None and provider in PROVIDERS
+    return get_profile(provider).tools.calling if known and provider else "native"
 
 
 # --- laying over ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, undo_of
+from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, told
 from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.surfaces import emulation
@@ -180,9 +180,10 @@ def answer_context(
     else:
         asked = _asked(request, client)
         sent = _asked(request, client, Context(source=client, target=provider))
-    ctx.request = asked
+    ctx.request, ctx.declared = asked, asked.tools
     if source != target or emulation(options) is not None:
-        ctx.undo = undo_of(sent, client, provider, options)
+        done = told(sent, client, provider, options)
+        ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
 
 

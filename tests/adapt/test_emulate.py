@@ -21,7 +21,7 @@ from toolglot import (
     render_calls,
     translate_request,
 )
-from toolglot.adapt import emulate_at_home, undo_of
+from toolglot.adapt import emulate_at_home, told
 from toolglot.adapt.emulate import dialect_of, emulate_tools
 from toolglot.dialects.scan import Call
 from toolglot.dialects.table import DIALECTS
@@ -306,7 +306,7 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
 
     surfaces = [get_protocol(name).SURFACE for name in ("openai-responses", target)]
     asked_for = decode_request(PATCHING, source="openai-responses")
-    undo = undo_of(asked_for, *surfaces, Options(tools="emulated"))
+    undo = told(asked_for, *surfaces, Options(tools="emulated")).undo
     call = ir.ToolCall(id="x", name="apply_patch", arguments='{"input": "*** B"}')
     assert undo.call(call) == ir.ToolCall(
         id="x", name="apply_patch", arguments="*** B", kind="custom"

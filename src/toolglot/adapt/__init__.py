@@ -31,7 +31,6 @@ from toolglot.adapt.validate import check_calls
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface
-from toolglot.undo import Undo
 
 RequestPass: TypeAlias = Callable[[Request, Context], Request]
 ResponsePass: TypeAlias = Callable[[Response, Context], Response]
@@ -98,11 +97,13 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     return response
 
 
-def undo_of(request: Request, client: Surface, provider: Surface, options: Options) -> Undo:
-    """What adapting this request of a client does, to be undone in the provider's answer."""
+def told(request: Request, client: Surface, provider: Surface, options: Options) -> Context:
+    """What the provider was told for this request of a client: the tools as it declares them, and
+    what is to be undone in the answer.
+    """
     ctx = Context(options, source=client, target=provider)
-    if client is provider:
-        emulate_at_home(request, ctx)
-    else:
-        adapt_request(request, ctx)
-    return ctx.undo
+    adapt = emulate_at_home if client is provider else adapt_request
+    sent = adapt(request, ctx)
+    if ctx.declared is None:
+        ctx.declared = sent.tools
+    return ctx

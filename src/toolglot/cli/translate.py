@@ -27,9 +27,9 @@ from toolglot.wire import jsontext
 
 _EXAMPLES: Final = (
     "toolglot translate --from anthropic --to openai-chat request.json > out.json",
+    "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
     "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
-    "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "curl -N ... | toolglot translate --from openai-chat --to anthropic --what stream",
 )
 _PIECE: Final = 64 * 1024
@@ -56,6 +56,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("--pretty", action="store_true", help="indent the result")
     parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
+        "--tools",
+        type=tools_option,
+        metavar="HOW",
+        help="declare tools to the provider (native), or tell them as text to a model that has "
+        "none: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
+    )
+    parser.add_argument(
         "--split",
         type=split_by,
         metavar="HOW",
@@ -66,13 +73,6 @@ def add(commands: Commands) -> None:
         "--stream-tools",
         choices=("live", "buffered"),
         help="stream the arguments of calls as they come, or each call whole",
-    )
-    parser.add_argument(
-        "--tools",
-        type=tools_option,
-        metavar="HOW",
-        help="declare tools to the provider (native), or tell them as text to a model that has "
-        "none: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
     )
 
 
