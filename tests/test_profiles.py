@@ -13,6 +13,7 @@ from threading import Thread
 import pytest
 
 import toolglot
+from toolglot import calls
 from toolglot import profiles as book
 from toolglot.adapt.surfaces import emulation
 from toolglot.dialects.table import DIALECTS
@@ -335,7 +336,7 @@ def test_names_that_people_use():
         "ollama": "ollama",
     }
     assert {name: PROVIDERS[name] for name in expected} == expected
-    assert toolglot.calls.PROVIDERS is PROVIDERS
+    assert calls.PROVIDERS is PROVIDERS
     assert set(PROVIDERS) >= set(NAMES)
     assert len(PROVIDERS) == len(list(PROVIDERS))
     assert "nope" not in PROVIDERS

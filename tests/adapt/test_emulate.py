@@ -138,9 +138,9 @@ def test_the_history_is_told_in_order_and_by_name(target):
     parsed = parse_text(texts(turn), SESSION["tools"], "hermes")
     assert parsed.content == "I look.\n\n"
     assert [call.name for call in parsed.calls] == ["Bash", "Read"]
-    told = texts(results)
+    shown = texts(results)
     failed = '{"name": "Bash", "content": "no such shell", "is_error": true}'
-    assert told.index(failed) < told.index('"name": "Read"') < told.index("Go on.")
+    assert shown.index(failed) < shown.index('"name": "Read"') < shown.index("Go on.")
     assert [part.source for part in results.parts if isinstance(part, ir.Image)] == [
         ir.Inline(media_type="image/png", data="aGVyb24=")
     ]
@@ -181,8 +181,8 @@ def test_a_turn_comes_back_as_the_model_wrote_it():
     )
     surface = get_protocol("openai-chat").SURFACE
     ctx = Context(Options(tools="emulated"), source=surface, target=surface)
-    told = emulate_tools(ir.Request(model="m", messages=(turn,)), ctx)
-    assert told.messages[0].parts == (ir.Text(text=written),)
+    changed = emulate_tools(ir.Request(model="m", messages=(turn,)), ctx)
+    assert changed.messages[0].parts == (ir.Text(text=written),)
 
 
 def test_the_same_request_gives_the_same_bytes_x_22():
@@ -297,9 +297,9 @@ PATCHING: dict[str, Any] = {
 def test_freeform_tools_and_namespaces_work_as_functions(target):
     """Also where the target has such tools, and where it is the client's own protocol."""
     request, receipt, _ = asked(PATCHING, source="openai-responses", target=target)
-    told = system(request)
-    assert '{"name": "apply_patch"' in told
-    assert '{"name": "sea__tide"' in told
+    shown = system(request)
+    assert '{"name": "apply_patch"' in shown
+    assert '{"name": "sea__tide"' in shown
     assert any('{"input":"*** A"}' in texts(message) for message in request.messages)
     dropped = [note.path for note in receipt if note.code == "tool-dropped"]
     assert dropped == ["tools[2]"]
