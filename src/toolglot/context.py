@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
-from toolglot.ir import Request, Response, ToolCall
+from toolglot.ir import Request, Response, Tool, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
@@ -32,6 +32,10 @@ class Options(Struct, frozen=True, kw_only=True):
 
     issuer: str | None = None
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
+
+    tools: str = "native"
+    """Declare tools to the provider (`native`), or tell them to a model that has none as text
+    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     filter_required: bool = True
     """Take parameters described as optional out of `required` where a target insists on those."""
@@ -101,6 +105,7 @@ class Context:
         "_notes",
         "_now",
         "_seed",
+        "declared",
         "options",
         "queued",
         "request",
@@ -126,6 +131,8 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.declared: tuple[Tool, ...] | None = None
+        """For an answer: the tools as the provider was told them, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.tool_paths: tuple[str, ...] | None = None
         self._seed = seed

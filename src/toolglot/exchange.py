@@ -156,6 +156,7 @@ class Exchange:
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
+            ctx.declared = self._ctx.declared
             self._answer = ctx
         return self._answer
 

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers import adapt_answer
 from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
+from toolglot.adapt.emulate import emulate_tools
 from toolglot.adapt.freeform import freeform_to_function
 from toolglot.adapt.hosted import map_provider_tools
 from toolglot.adapt.ids import alias_ids, prefix_ids
@@ -30,7 +31,6 @@ from toolglot.adapt.validate import check_calls
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface
-from toolglot.undo import Undo
 
 RequestPass: TypeAlias = Callable[[Request, Context], Request]
 ResponsePass: TypeAlias = Callable[[Response, Context], Response]
@@ -42,6 +42,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     flatten_namespaces,
     freeform_to_function,
     map_provider_tools,
+    emulate_tools,
     drop_settings,
     adapt_reasoning,
     adapt_output,
@@ -59,6 +60,16 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
+EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
+    unseal,
+    collapse_duplicates,
+    flatten_namespaces,
+    freeform_to_function,
+    map_provider_tools,
+    emulate_tools,
+)
+"""What a request needs that stays in its protocol and whose tools are told as text."""
+
 RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
@@ -72,6 +83,13 @@ def adapt_request(request: Request, ctx: Context) -> Request:
     return request
 
 
+def emulate_at_home(request: Request, ctx: Context) -> Request:
+    """A request that stays in its protocol, with its tools told as text."""
+    for adapt in EMULATING_PASSES:
+        request = adapt(request, ctx)
+    return request
+
+
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the target can take it."""
     for adapt in (*RESTORING_PASSES, *ctx.options.response_passes, *SHOWING_PASSES):
@@ -79,8 +97,13 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     return response
 
 
-def undo_of(request: Request, client: Surface, provider: Surface, options: Options) -> Undo:
-    """What adapting this request of a client does, to be undone in the provider's answer."""
+def told(request: Request, client: Surface, provider: Surface, options: Options) -> Context:
+    """What the provider was told for this request of a client: the tools as it declares them, and
+    what is to be undone in the answer.
+    """
     ctx = Context(options, source=client, target=provider)
-    adapt_request(request, ctx)
-    return ctx.undo
+    adapt = emulate_at_home if client is provider else adapt_request
+    sent = adapt(request, ctx)
+    if ctx.declared is None:
+        ctx.declared = sent.tools
+    return ctx

@@ -21,11 +21,13 @@ from toolglot.cli.common import (
     stream_translator,
     translate_document,
 )
+from toolglot.dialects.table import DIALECTS
 from toolglot.receipt import Receipt
 from toolglot.wire import jsontext
 
 _EXAMPLES: Final = (
     "toolglot translate --from anthropic --to openai-chat request.json > out.json",
+    "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
     "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
     "curl -N ... | toolglot translate --from openai-chat --to anthropic --what stream",
@@ -54,6 +56,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("--pretty", action="store_true", help="indent the result")
     parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
+        "--tools",
+        type=tools_option,
+        metavar="HOW",
+        help="declare tools to the provider (native), or tell them as text to a model that has "
+        "none: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
+    )
+    parser.add_argument(
         "--split",
         type=split_by,
         metavar="HOW",
@@ -72,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     check_options(args)
     if args.what == STREAM:
         return _stream(args)
-    options = {"model": args.model} if args.model else {}
+    options = {name: value for name in ("model", "tools") if (value := getattr(args, name))}
     body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)
     _report(receipt, args.receipt)
@@ -82,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _stream(args: argparse.Namespace) -> int:
     """Translate a stream as it comes; in strict mode not before all of it was seen."""
-    options = {"stream_tools": args.stream_tools} if args.stream_tools else {}
+    names = ("stream_tools", "tools")
+    options = {name: value for name in names if (value := getattr(args, name))}
     translator = stream_translator(args, strict=args.strict, **options)
     output, held = sys.stdout.buffer, list[bytes]()
     write = held.append if args.strict else output.write
@@ -120,6 +130,14 @@ def split_by(how: str) -> Split:
     if name == "random" and seed:
         return lambda data: _random(data, seed)
     raise argparse.ArgumentTypeError(f"expected char, a number or random:SEED, got {how!r}")
+
+
+def tools_option(how: str) -> str:
+    """The same, if it says how a model can be told of tools."""
+    kind, _, dialect = how.partition(":")
+    if how in ("native", "emulated") or (kind == "emulated" and dialect in DIALECTS):
+        return how
+    raise argparse.ArgumentTypeError(f"expected native, emulated or emulated:DIALECT, got {how!r}")
 
 
 def _characters(data: bytes) -> Iterator[bytes]:
