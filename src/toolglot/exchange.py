@@ -90,6 +90,23 @@ class Exchange:
         data = jsontext.splice(body, "model", model) if model is not None else body
         return Sent(path=path or place, query=query, data=data)
 
+    def read(self, body: bytes, path: str = "") -> Request:
+        """What a client asked, for whoever answers it without a provider."""
+        self._body, self._path = body, path
+        self._ctx.begin(lambda: digest(body, _SEED))
+        return self.asked
+
+    def answer_context(self) -> Context:
+        """The context in which an answer is made."""
+        ctx = self._answered()
+        ctx.begin(lambda: digest(self._body, _SEED))
+        return ctx
+
+    @property
+    def now(self) -> int:
+        """The time that the translation was told."""
+        return self._ctx.now()
+
     @property
     def asked(self) -> Request:
         """What the client asked."""
