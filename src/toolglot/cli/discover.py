@@ -6,7 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -128,10 +130,11 @@ def _show(probe: Probe, answer: Answer) -> None:
 
 
 def _print_result(result: DiscoveryResult) -> None:
-    for head, text in _summary(result):
-        print(hanging(head, text, _INDENT))
-    print()
     width = max(shutil.get_terminal_size().columns - _INDENT, 20)
+    for head, text in _summary(result):
+        pieces = textwrap.wrap(text, width)
+        print("\n".join(f"{first:<{_INDENT}}{piece}" for first, piece in _headed(head, pieces)))
+    print()
     for subject, words in SUBJECTS:
         for each in result.findings:
             if each.subject == subject:
@@ -143,6 +146,10 @@ def _print_result(result: DiscoveryResult) -> None:
     unknown = [words for subject, words in SUBJECTS if subject not in (*known, *_RARE)]
     if unknown:
         print(hanging("unknown", ", ".join(unknown), _INDENT))
+
+
+def _headed(head: str, lines: list[str]) -> Iterator[tuple[str, str]]:
+    return zip_longest((head,), lines, fillvalue="")
 
 
 def _cut(text: str, width: int) -> str:

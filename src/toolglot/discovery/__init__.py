@@ -12,6 +12,7 @@ from toolglot.discovery.result import to_profile
 from toolglot.discovery.sample import read_sample
 from toolglot.discovery.steps import MAX_PROBES, Discovery
 from toolglot.discovery.values import (
+    AUTHS,
     Answer,
     Asked,
     DiscoveryResult,
@@ -25,7 +26,7 @@ from toolglot.discovery.values import (
 )
 
 __all__ = [
-    "MAX_PROBES", "AddressError", "Answer", "Asked", "ConfigTextError", "Discovery",
+    "AUTHS", "MAX_PROBES", "AddressError", "Answer", "Asked", "ConfigTextError", "Discovery",
     "DiscoveryResult", "Evidence", "Finding", "Probe", "ProviderInfo", "SdkInfo", "Spoken",
     "ToolingInfo", "add_provider", "name_for", "read_sample", "to_profile", "to_toml",
 ]  # fmt: skip

@@ -44,6 +44,8 @@ class Asker:
         """How the key is sent, once a way was taken."""
         self.other_limit = False
         """Whether the limit goes by its other name."""
+        self.no_temperature = False
+        """Whether the temperature is left to the server."""
         self._key_failed = False
         self._limit = limit
 
@@ -52,6 +54,8 @@ class Asker:
     ) -> Steps[Answer]:
         """The answer to a question in a protocol, with `body` in place of its own if given."""
         request = replace(QUESTIONS[question], model=self.model or "default")
+        if self.no_temperature:
+            request = replace(request, temperature=None)
         wire = encode_request(request, target=protocol)
         url = Endpoint(protocol=protocol, base_url=base).url(wire.path)
         query = "&".join(f"{key}={value}" for key, value in wire.query.items())
@@ -68,9 +72,11 @@ class Asker:
         """The answer to a probe, with the key sent in whichever way is taken."""
         answer = Answer()
         for style in self._styles(protocol):
+            was_locked = answer.locked
             answer = yield from self.send_once(replace(probe, auth=style))
             if not answer.locked:
-                if style and answer.ok:
+                # A list of models may be open to all: it proves a way only where others failed.
+                if style and answer.ok and (protocol or was_locked):
                     self.style = style
                 return answer
         self._key_failed = self.key

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from toolglot.discovery.asking import home_auth
@@ -118,7 +119,7 @@ def _tables(lines: list[str]) -> Iterator[tuple[int, int]]:
     next one.
     """
     starts = [number for number, line in _outside_strings(lines) if _HEADER.match(line)]
-    for start, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, following in pairwise([*starts, len(lines)]):
         end = following
         while end > start + 1 and lines[end - 1].lstrip()[:1] in ("", "#"):
             end -= 1

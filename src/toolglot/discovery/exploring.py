@@ -75,7 +75,7 @@ def _note_stream(book: Notebook, probe: str, answer: Answer, reading: Reading) -
         note_answer(book, probe, answer, reading)
         note_stream(book, probe, answer, reading)
     elif answer.refused:
-        book.add("streaming", "no", probe, answer)
+        book.add("streaming", answer.no, probe, answer)
     elif answer.ok and not answer.body.strip():
         book.quirk("empty-streams", "A stream may be empty, without an error.")
 
@@ -118,7 +118,8 @@ def _calls(book: Notebook, _surface: Surface) -> bool:
 
 
 def _takes_choice(book: Notebook, surface: Surface) -> bool:
-    return _takes_tools(book, surface) and "tool" in surface.tool_choices
+    written = book.get("tools") == "in text"  # A call that was forced would be in the text as well.
+    return _takes_tools(book, surface) and not written and "tool" in surface.tool_choices
 
 
 def _takes_strict(book: Notebook, surface: Surface) -> bool:
@@ -187,10 +188,9 @@ def _explore_limit(asker: Asker, found: Found) -> Steps[None]:
     answer = yield from asker.ask("limit", found.protocol, found.base_url)
     asker.other_limit = False
     usual, _ = OTHER_LIMIT[found.protocol]
-    if answer.refused:
+    _note_error(asker.book, "limit", answer)
+    if answer.refused and answer.no == "refused":
         asker.book.add("limit", usual, "limit", answer)
-        _note_error(asker.book, "limit", answer)
-        return
     reading = read_answer(answer.body) if answer.ok else Reading()
     usage = reading.response.usage if reading.response else None
     spent = (usage.output if usage else None) or 0
@@ -211,8 +211,8 @@ def _explore_errors(asker: Asker, found: Found) -> Steps[None]:
 
 def _explore_key(asker: Asker, found: Found) -> Steps[None]:
     """Whether a key is needed, and how it is sent."""
+    asker.book.forget("key")
     if not asker.key:
-        asker.book.forget("key")
         asker.book.add("auth", "none", "tools", found.answer, "answered without a key")
         return
     asker.key = False

@@ -128,18 +128,24 @@ def _usage_words(response: ir.Response) -> str:
 
 
 def note_tools(book: Notebook, probe: str, answer: Answer, reading: Reading) -> None:
-    """What an answer shows to whom a tool was offered that fits the question."""
+    """What an answer to a question shows for which a tool was offered that fits it."""
+    note_calls(book, probe, answer, reading, parse_text(reading.text, _TOOLS))
+    if book.get("tools") is None and not reading.cut:
+        book.add("tools", "not called", probe, answer, reading.text)
+
+
+def note_calls(
+    book: Notebook, probe: str, answer: Answer, reading: Reading, parsed: ParsedText
+) -> None:
+    """The calls in an answer, or else those in its text."""
     if reading.calls:
         call = reading.calls[0]
         book.once("tools", "called", probe, answer, said(reading))
         book.once("ids", id_words(call), probe, answer, "" if call.id_made else call.id)
         book.example = book.example or reading.example or f"{call.name} {call.arguments}"
         return
-    parsed = parse_text(reading.text, _TOOLS)
     if note_dialect(book, probe, answer, parsed):
         book.once("tools", "in text", probe, answer, parsed.calls[0].raw)
-    elif not reading.cut:
-        book.once("tools", "not called", probe, answer, reading.text)
 
 
 def note_dialect(book: Notebook, probe: str, answer: Answer, parsed: ParsedText) -> bool:

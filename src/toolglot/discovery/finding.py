@@ -74,7 +74,7 @@ def find_protocols(asker: Asker, base_url: str) -> Steps[list[Found]]:
 def _find(asker: Asker, protocol: str, base: str) -> Steps[Found | Answer]:
     """A protocol if it is spoken there, or else what came instead."""
     answer = yield from asker.ask("tools", protocol, base)
-    if answer.refused and _misnames_limit(asker, protocol, answer):
+    while answer.refused and _remedy(asker, protocol, answer):
         answer = yield from asker.ask("tools", protocol, base)
     refusal = answer if answer.refused else None
     if refusal is not None:
@@ -93,14 +93,19 @@ def _find(asker: Asker, protocol: str, base: str) -> Steps[Found | Answer]:
     )
 
 
-def _misnames_limit(asker: Asker, protocol: str, answer: Answer) -> bool:
-    """Whether an error says that the limit has its other name here."""
+def _remedy(asker: Asker, protocol: str, answer: Answer) -> bool:
+    """Whether an error names a setting that can be said otherwise; it then is from now on."""
+    words = error_text(answer.body)
     _, other = OTHER_LIMIT.get(protocol, ("", ""))
-    if not other or other not in error_text(answer.body):
-        return False
-    asker.other_limit = True
-    asker.book.add("limit", other, "tools", answer)
-    return True
+    if other and other in words and not asker.other_limit:
+        asker.other_limit = True
+        asker.book.add("limit", other, "tools", answer)
+        return True
+    if "temperature" in words and not asker.no_temperature:
+        asker.no_temperature = True
+        asker.book.quirk("fixed-temperature", "A temperature of 0 is refused.")
+        return True
+    return False
 
 
 def _note_stranger(asker: Asker, protocol: str, answer: Answer, reading: Reading) -> None:

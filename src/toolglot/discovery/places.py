@@ -9,7 +9,7 @@ from toolglot.registry import PROTOCOLS
 from toolglot.surface import Surface
 
 _ENDPOINT: Final = re.compile(
-    r"/(chat/completions|completions|responses|messages|(?<=/api/)(chat|tags|generate)|models(/.*)?)$"
+    r"/(chat/completions|completions|responses|messages|api/(chat|tags|generate)|models(/.*)?)$"
 )
 """What people copy along with an address."""
 
@@ -24,13 +24,11 @@ class AddressError(ToolglotError, ValueError):
 
 def normal_url(url: str) -> str:
     """An address without the words of a protocol; `http://` is added where there is no scheme."""
-    address = url.strip().partition("#")[0].partition("?")[0].rstrip("/")
-    if address and "://" not in address:
-        address = f"http://{address}"
+    address = url.strip().partition("#")[0].partition("?")[0]
+    address = (address if "://" in address else f"http://{address}").rstrip("/")
     if not _ADDRESS.fullmatch(address):
-        raise ValueError(
-            f"not an address of a server: {url!r}; give http://HOST:PORT or https://HOST"
-        )
+        # It is not repeated: a password may be in it.
+        raise AddressError("this is no address; give http://HOST:PORT or https://HOST")
     return _ENDPOINT.sub("", address)
 
 
@@ -66,7 +64,7 @@ def model_lists(base: str) -> Iterator[str]:
 
 def name_for(url: str) -> str:
     """A name for a provider, from its address."""
-    host, _, port = url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")
+    host, _, port = normal_url(url).partition("://")[2].partition("/")[0].partition(":")
     if _LOCAL.match(host) or host.startswith("["):
         return f"local-{port}" if port.isdigit() else "local"
     name = "-".join(re.findall(r"[a-z0-9]+", host.lower()))

@@ -66,7 +66,12 @@ def _says(role: ir.Role, text: str) -> ir.Message:
 
 def _asks(text: str, *tools: ir.Tool, limit: int = ENOUGH) -> ir.Request:
     return ir.Request(
-        model="", messages=(_says("user", text),), tools=tools, max_tokens=limit, stream=False
+        model="",
+        messages=(_says("user", text),),
+        tools=tools,
+        max_tokens=limit,
+        temperature=0.0,
+        stream=False,
     )
 
 

@@ -46,7 +46,7 @@ _QUIRKS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("tools", "not called"): ("tools-ignored", "Tools are taken, but were not called."),
     ("tools", "in text"): ("calls-in-text", "Calls are written into the text."),
     ("stream", "no stream"): ("never-streams", "It does not stream although it was asked to."),
-    ("streaming", "no"): ("no-streams", "A request for a stream is refused."),
+    ("streaming", "refused"): ("no-streams", "A request for a stream is refused."),
     ("stream-usage", "no"): ("no-stream-usage", "Streams do not say the usage."),
     ("required", "refused"): ("no-required-choice", "Tool choice `required` is refused."),
     ("named", "refused"): ("no-named-choice", "A tool choice by name is refused."),

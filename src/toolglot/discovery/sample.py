@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from toolglot.dialects.text import parse_text
-from toolglot.discovery.facts import Notebook, note_answer, note_dialect, note_stream, note_tools
+from toolglot.discovery.facts import Notebook, note_answer, note_calls, note_dialect, note_stream
 from toolglot.discovery.reading import Reading, read_answer
 from toolglot.discovery.result import make_result
 from toolglot.discovery.values import Answer, DiscoveryResult, Spoken
@@ -35,7 +35,7 @@ def read_sample(data: bytes) -> DiscoveryResult:
         return _read_words(book, answer, reading)
     book.add("protocol", reading.protocol, _PROBE, answer)
     note_answer(book, _PROBE, answer, reading)
-    note_tools(book, _PROBE, answer, reading)
+    note_calls(book, _PROBE, answer, reading, parse_text(reading.text))
     if reading.streamed:
         note_stream(book, _PROBE, answer, reading)
     if len({call.arguments for call in reading.calls}) > 1:

@@ -54,7 +54,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     @property
     def refused(self) -> bool:
         """Whether the request was read and declined; not for the key, the path or the load."""
-        return self.status in (400, 405, 406, 413, 415, 422, 500, 501)
+        return self.status in (400, 406, 413, 415, 422, 500, 501)
 
     @property
     def no(self) -> str:
