@@ -1,7 +1,6 @@
 """`toolglot discover`: what a provider can do that nobody has described."""
 
 import argparse
-import asyncio
 import os
 import shutil
 import sys
@@ -92,6 +91,8 @@ def _from_sample(file: str) -> DiscoveryResult:
 
 
 def _from_server(args: argparse.Namespace) -> DiscoveryResult:
+    import asyncio  # noqa: PLC0415 - other commands do not pay for it
+
     try:
         from toolglot.gateway.probe import probe_server  # noqa: PLC0415 - it needs an extra
     except ImportError:
