@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.discovery.scripted import Faithful, chat, chunk, sse
@@ -138,6 +138,7 @@ def test_an_empty_sample_is_an_error():
         read_sample(b" \n")
 
 
+@example(b'{"parts": {"type": {}, "content": []}}')
 @given(st.binary(min_size=1, max_size=80) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_no_sample_raises_anything_else(data):
     try:
@@ -145,3 +146,28 @@ def test_no_sample_raises_anything_else(data):
     except DecodeError:
         return
     assert all(each.evidence.probe == "sample" for each in result.findings)
+
+
+def places_in(value):
+    """Every place of a JSON value: what holds it, and under which key."""
+    if isinstance(value, (dict, list)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from places_in(value[key])
+
+
+@given(st.sampled_from(list(PROTOCOLS)), st.integers(0, 999), JSON)
+def test_an_answer_with_one_thing_wrong_raises_nothing(protocol, number, wrong):
+    """S3-06: whatever stands in the place of anything in an answer."""
+    body = json.loads(answer_of(protocol))
+    places = list(places_in(body))
+    holder, key = places[number % len(places)]
+    holder[key] = wrong
+    assert read_sample(json.dumps(body).encode()).protocol in ("", *PROTOCOLS)
+
+
+@given(st.sampled_from(list(PROTOCOLS)), st.integers(0, 999), st.binary(max_size=9))
+def test_a_stream_with_one_piece_wrong_raises_nothing(protocol, start, wrong):
+    data = answer_of(protocol, "stream")
+    at = start % len(data)
+    assert read_sample(data[: at + 1] + wrong + data[at + 5 :]).protocol in ("", *PROTOCOLS)

@@ -135,7 +135,7 @@ def _read_body(protocol: str, value: ir.Json) -> Reading:
 
 def _example(protocol: str, value: ir.Json) -> str:
     for each in _walk(value, _CALLS[protocol]):
-        if isinstance(each, dict) and not _CALL_KEYS.isdisjoint((*each, each.get("type"))):
+        if isinstance(each, dict) and not _CALL_KEYS.isdisjoint((*each, str(each.get("type")))):
             return jsontext.text(each)
     return ""
 
