@@ -132,6 +132,7 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "call-repeated": lambda: asked(
         chat(*[ASKS, DONE] * 3), "openai-chat", "anthropic", rules=ToolRules(repeat_warning=2)
     ),
+    "tools-emulated": lambda: asked(chat(ASKS, DONE), "openai-chat", "anthropic", tools="emulated"),
     "arguments-mismatch": lambda: called('{"a":[]}', TEXT, validate="note"),
     "arguments-repaired": lambda: called('{"a":"7"}', COUNT, validate="repair"),
     "arguments-unchecked": lambda: called("{}", {"$ref": "#/nowhere"}, validate="note"),

@@ -8,6 +8,7 @@ import pytest
 from toolglot import errors
 from toolglot.errors import (
     DecodeError,
+    InexpressibleError,
     StreamError,
     ToolglotError,
     UnknownProtocolError,
@@ -60,6 +61,7 @@ def test_an_unknown_protocol_is_answered_with_the_known_ones():
         DecodeError("", "wrong"),
         UntranslatableError((ONE, NOWHERE)),
         UnknownProtocolError("smtp", ("a", "b")),
+        InexpressibleError("pythonic", "no name", "it has no words"),
         StreamError("out of order"),
     ],
     ids=lambda error: type(error).__name__,

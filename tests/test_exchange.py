@@ -113,3 +113,27 @@ def test_calls_in_the_text_are_calls_of_the_clients_own_tools(ours, theirs):
         assert (found.name, json.loads(found.arguments)) == ("look.up", {"word": "lintel"})
         assert shown.choices[0].stop.kind == "tool_calls"
         assert "other" in words(shown)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_tools_that_were_told_as_text_are_called_as_tools(ours, theirs):
+    """The whole way of a model without tools, also at home: told as text, called as tools."""
+    patch = ir.CustomTool(name="patch") if ours == "openai-responses" else TOOL
+    asked = replace(ASKED, tools=(patch,))
+    wire = encode_request(asked, target=ours)
+    exchange = Exchange(ours, theirs, Options(tools="emulated:qwen3_coder"))
+    sent = exchange.request(wire.data(), wire.path)
+    assert not decode_request(sent.data, source=theirs, path=sent.path).tools
+    key = "input" if patch is not TOOL else "word"
+    text = f"<function={patch.name}>\n<parameter={key}>\nlintel\n</parameter>\n</function>"
+    choice = ir.Choice(parts=(ir.Text(text=text),), stop=ir.StopReason(kind="end"))
+    response = replace(ANSWER, choices=(choice,))
+    stream = exchange.stream()
+    streamed = fold(decode(ours, [stream.feed(stream_of(theirs, response)), stream.close()]))
+    body = encode_response(response, target=theirs).data()
+    whole = decode_response(exchange.response(body).data, source=ours)
+    for shown in (streamed, whole):
+        (found,) = parts_of(shown, ir.ToolCall)
+        assert found.name == patch.name
+        assert "lintel" in found.arguments
+        assert found.kind == ("custom" if patch is not TOOL else "function")

@@ -16,6 +16,10 @@ MODULES = sorted(
 DOORS = {
     "schema": ("test_narrow.py", "dialects formats merge openapi reading roots values walk"),
     "dialects": ("test_table.py", ""),
+    "discovery": (
+        "test_steps.py",
+        "asking exploring facts finding places questions reading result shapes values",
+    ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
 

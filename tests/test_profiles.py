@@ -13,7 +13,10 @@ from threading import Thread
 import pytest
 
 import toolglot
+from toolglot import calls
 from toolglot import profiles as book
+from toolglot.adapt.surfaces import emulation
+from toolglot.dialects.table import DIALECTS
 from toolglot.profiles import (
     PROVIDERS,
     Capabilities,
@@ -334,7 +337,7 @@ def test_names_that_people_use():
         "ollama": "ollama",
     }
     assert {name: PROVIDERS[name] for name in expected} == expected
-    assert toolglot.calls.PROVIDERS is PROVIDERS
+    assert calls.PROVIDERS is PROVIDERS
     assert set(PROVIDERS) >= set(NAMES)
     assert len(PROVIDERS) == len(list(PROVIDERS))
     assert "nope" not in PROVIDERS
@@ -438,6 +441,36 @@ def test_importing_reads_no_facts():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_how_a_model_is_told_of_tools():
+    """By its family, else by its provider, and natively if nothing is known."""
+    assert book.tools_for("some-model") == "native"
+    assert book.tools_for("some-model", "openai") == "native"
+    assert book.tools_for("some-model", "nobody") == "native"
+    register_profile("plain-server", {**WITHOUT_TOOLS, "tools": {"calling": "emulated:glm45"}})
+    try:
+        assert book.tools_for("some-model", "plain-server") == "emulated:glm45"
+    finally:
+        book.unregister("plain-server")
+
+
+WITHOUT_TOOLS = {
+    "endpoints": [{"protocol": "openai-chat", "base_url": "http://127.0.0.1:9/v1"}],
+    "auth": {"header": "Authorization"},
+}
+
+
+def test_a_family_may_have_no_tools(monkeypatch):
+    family = book.Family(name="plain", match=("plain-*",), vendor="", calling="emulated")
+    monkeypatch.setattr(book, "families", lambda: (family,))
+    assert book.tools_for("plain-7b", "openai") == "emulated"
+
+
+def test_every_word_for_calling_is_one_that_the_option_takes():
+    words = {each.tools.calling for each in EVERY} | {each.calling for each in book.families()}
+    for word in words - {None}:
+        assert emulation(toolglot.Options(tools=word)) in {None, *DIALECTS}
 
 
 def test_every_lazy_name_is_public():

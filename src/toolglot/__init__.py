@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         parse_tool_calls,
     )
     from toolglot.context import Context, Options
+    from toolglot.dialects.render import render_calls, render_result, render_tools
     from toolglot.dialects.text import ParsedText, TextDecoder, parse_text
     from toolglot.doctor import Finding, diagnose, repair_history
     from toolglot.errors import (
         DecodeError,
+        InexpressibleError,
         MissingExtraError,
         StreamError,
         ToolglotError,
@@ -57,6 +59,7 @@ __all__ = [
     "Context",
     "DecodeError",
     "Finding",
+    "InexpressibleError",
     "MissingExtraError",
     "Note",
     "Options",
@@ -97,6 +100,9 @@ __all__ = [
     "parse_text",
     "parse_tool_calls",
     "register_parser",
+    "render_calls",
+    "render_result",
+    "render_tools",
     "repair_history",
     "translate_request",
     "translate_response",
@@ -120,6 +126,9 @@ _HOMES = {
     "parse_tool_calls": "calls",
     "Context": "context",
     "Options": "context",
+    "render_calls": "dialects.render",
+    "render_result": "dialects.render",
+    "render_tools": "dialects.render",
     "ParsedText": "dialects.text",
     "TextDecoder": "dialects.text",
     "parse_text": "dialects.text",
@@ -127,6 +136,7 @@ _HOMES = {
     "diagnose": "doctor",
     "repair_history": "doctor",
     "DecodeError": "errors",
+    "InexpressibleError": "errors",
     "MissingExtraError": "errors",
     "StreamError": "errors",
     "ToolglotError": "errors",

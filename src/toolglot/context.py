@@ -33,6 +33,10 @@ class Options(Struct, frozen=True, kw_only=True):
     issuer: str | None = None
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
 
+    tools: str = "native"
+    """Declare tools to the provider (`native`), or tell them to a model that has none as text
+    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
+
     filter_required: bool = True
     """Take parameters described as optional out of `required` where a target insists on those."""
 

@@ -4,6 +4,7 @@ ToolglotError
 ├── DecodeError            the input is not what its protocol allows; carries a path
 ├── UntranslatableError    a lossy translation was refused (`strict`); carries the notes
 ├── UnknownProtocolError   no protocol of that name
+├── InexpressibleError     a dialect has no way to write a call
 ├── MissingExtraError      an option needs a package that is not installed
 └── StreamError            events came in an order the grammar forbids: a bug in a decoder
 """
@@ -57,6 +58,20 @@ class UnknownProtocolError(ToolglotError, LookupError):
     def __reduce__(self) -> tuple[type["UnknownProtocolError"], tuple[str, tuple[str, ...]]]:
         """Pickle by the two values."""
         return UnknownProtocolError, (self.name, self.known)
+
+
+class InexpressibleError(ToolglotError, ValueError):
+    """A dialect has no way to write a call so that it would be read as the same call."""
+
+    def __init__(self, dialect: str, name: str, reason: str) -> None:
+        self.dialect = dialect
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{dialect} cannot express the call of {name!r}: {reason}")
+
+    def __reduce__(self) -> tuple[type["InexpressibleError"], tuple[str, str, str]]:
+        """Pickle by the three values."""
+        return InexpressibleError, (self.dialect, self.name, self.reason)
 
 
 class MissingExtraError(ToolglotError, ImportError):

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.adapt.emulate import dialect_of
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -90,6 +91,23 @@ class Exchange:
         data = jsontext.splice(body, "model", model) if model is not None else body
         return Sent(path=path or place, query=query, data=data)
 
+    def read(self, body: bytes, path: str = "") -> Request:
+        """What a client asked, for whoever answers it without a provider."""
+        self._body, self._path = body, path
+        self._ctx.begin(lambda: digest(body, _SEED))
+        return self.asked
+
+    def answer_context(self) -> Context:
+        """The context in which an answer is made."""
+        ctx = self._answered()
+        ctx.begin(lambda: digest(self._body, _SEED))
+        return ctx
+
+    @property
+    def now(self) -> int:
+        """The time that the translation was told."""
+        return self._ctx.now()
+
     @property
     def asked(self) -> Request:
         """What the client asked."""
@@ -164,7 +182,7 @@ class Exchange:
 
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
-        home = self.client == self.provider and self.options.dialect is None
+        home = self.client == self.provider and dialect_of(self.options) is None
         if self._decoded is None and home:
             return self._glanced()
         try:

@@ -108,6 +108,10 @@ class Tools(Facts, frozen=True, kw_only=True):
     dialects: tuple[str, ...] = ()
     """How its models write calls into the text when they slip."""
 
+    calling: str = "native"
+    """How its models are told of tools: declared to the provider (`native`), or as text
+    (`emulated`, `emulated:hermes`), because they have none. The option `tools` takes this word."""
+
 
 class Reasoning(Facts, frozen=True, kw_only=True):
     """Where reasoning is, and whether it must come back."""
@@ -200,6 +204,9 @@ class Family(Facts, frozen=True, kw_only=True):
     efforts: tuple[str, ...] = ()
     dialect: str | None = None
     """How it writes calls as text."""
+
+    calling: str | None = None
+    """How it is told of tools, where that differs from its provider's other models."""
 
     thought_signatures: bool = False
     """Calls in the history must carry the state they came with."""
@@ -367,6 +374,15 @@ class _Names(Mapping[str, str]):
 
 PROVIDERS: Final[Mapping[str, str]] = _Names()
 """Names that people use, and the protocol that is meant."""
+
+
+def tools_for(model: str, provider: str | None = None) -> str:
+    """How a model is told of tools, in the words of the option `tools`; `native` if unknown."""
+    family = family_of(model)
+    if family is not None and family.calling is not None:
+        return family.calling
+    known = provider is not None and provider in PROVIDERS
+    return get_profile(provider).tools.calling if known and provider else "native"
 
 
 # --- laying over ----------------------------------------------------------------------------------

@@ -80,6 +80,10 @@ CATALOGUE: Final[dict[str, Code]] = {
     "namespace-flattened": Code(
         "info", "tools of a namespace declared one by one; their calls come back with the namespace"
     ),
+    "tools-emulated": Code(
+        "info",
+        "tools, calls and results told as text to a model that has no tools; calls come back",
+    ),
     "choice-mapped": Code("lossy", "a tool choice replaced by the nearest one"),
     "tool-duplicate": Code("lossy", "a tool declared twice under one name; the first counts"),
     "name-aliased": Code(

@@ -9,6 +9,7 @@ or looked for in the text.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.streams import StreamPass, stream_passes
 from toolglot.adapt.validate import asks, changes
 from toolglot.context import Context, Options
@@ -66,7 +67,7 @@ class StreamTranslator:
         decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
         chosen = self._ctx.options
-        self._same = source == target and not (changes(chosen) or chosen.dialect)
+        self._same = source == target and not (changes(chosen) or dialect_of(chosen))
         self._watches = self._same and (watch or asks(chosen))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)

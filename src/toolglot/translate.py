@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt import adapt_request, adapt_response, told
+from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, told
 from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.promote import promote
+from toolglot.adapt.restore import restore
+from toolglot.adapt.surfaces import emulation
 from toolglot.adapt.validate import asks, check_calls
 from toolglot.context import Context, Options
 from toolglot.digest import digest
@@ -98,7 +100,7 @@ def send(asked: Request, source: str, target: str, ctx: Context) -> WireRequest:
 
 def stays(body: Body, source: str, target: str, options: Options) -> bool:
     """Whether a request leaves as it came: it stays in its protocol and nothing in it is ours."""
-    if source != target or chooses_ids(options):
+    if source != target or _changes(options):
         return False
     return not _has_carrier(body, get_protocol(source).SURFACE)
 
@@ -131,7 +133,9 @@ def show(
     """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
     encoder = get_protocol(target)
     if source == target:
-        checked = promote(response, ctx) if isinstance(response, Response) else response
+        checked = response
+        if isinstance(checked, Response):
+            checked = restore(promote(checked, ctx), ctx)
         if isinstance(checked, Response) and asks(ctx.options):
             checked = check_calls(checked, ctx)
         return wire if checked is response else encoder.encode_response(checked, ctx)
@@ -181,7 +185,7 @@ def answer_context(
         asked = _asked(request, client)
         sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request, ctx.declared = asked, asked.tools
-    if source != target:
+    if source != target or emulation(options) is not None:
         done = told(sent, client, provider, options)
         ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
@@ -197,8 +201,15 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
 
 
+def _changes(options: Options) -> bool:
+    """Whether a request is changed even if it stays in its protocol."""
+    return chooses_ids(options) or emulation(options) is not None
+
+
 def _at_home(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
+    if emulation(ctx.options) is not None:
+        return emulate_at_home(request, ctx)
     request = unseal(request, ctx)
     return alias_ids(request, ctx) if chooses_ids(ctx.options) else request
 

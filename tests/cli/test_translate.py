@@ -200,6 +200,21 @@ def test_an_unknown_way_to_cut_is_refused(cli, how):
     assert "expected char, a number or random:SEED" in done.err
 
 
+def test_tools_are_told_as_text_if_asked_for(cli):
+    tool = {"name": "tide", "input_schema": {"type": "object", "properties": {}}}
+    body = {**ASK, "tools": [tool]}
+    for how in ("emulated", "emulated:glm45", "native"):
+        wire, _ = translate_request(body, source="anthropic", target="ollama", tools=how)
+        assert ("tools" in wire.body) is (how == "native")
+        data = json.dumps(body).encode()
+        done = cli("translate", *pair("anthropic", "ollama"), "--tools", how, data=data)
+        assert (done.code, json.loads(done.out)) == (0, wire.body)
+    for how in ("emulated:volapuek", "text", "native:hermes"):
+        done = cli("translate", *pair("anthropic", "ollama"), "--tools", how)
+        assert done.code == 2
+        assert "expected native, emulated or emulated:DIALECT" in done.err
+
+
 @pytest.mark.parametrize("how", ["char", "3", "random:7"])
 def test_cutting_loses_nothing(how):
     data = "a ☀ ünd 北\n".encode() + b"\xff\xfe" + random.Random(1).randbytes(300)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolglot.dialects.coerce import kinds, parameter, typed
+from toolglot.dialects.coerce import kinds, parameter, typed, untyped
 
 ROOT = {"$defs": {"n": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}}}
 
@@ -43,3 +43,24 @@ def test_lookup():
     assert parameter({"properties": {"a": {"type": "null"}}}, "a") == {"type": "null"}
     assert parameter({}, "a") is None
     assert kinds({"type": ["integer", "null"]}, {}) == {"integer", "null"}
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "plain", "text"),
+    [
+        ("00123", {"type": "string"}, True, "00123"),
+        (123, {"type": "integer"}, True, "123"),
+        ({"a": [True]}, {"type": "object"}, True, '{"a":[true]}'),
+        ("12", None, True, "12"),
+        ("12", None, False, '"12"'),
+        ("x", None, False, "x"),
+        (12, None, False, "12"),
+        (12, None, True, None),
+        (12, {"type": "string"}, True, None),
+        ("12", {"type": ["integer", "string"]}, True, None),
+        (None, {"type": ["string", "null"]}, True, "null"),
+    ],
+)
+def test_untyped_is_the_way_back(value, rule, plain, text):
+    assert untyped(value, rule, {}, plain=plain) == text
+    assert text is None or typed(text, rule, {}, plain=plain) == value

@@ -62,6 +62,8 @@ def test_declared_names_as_tags():
     text = "<write>\n<content>\n<div>\n<p>1</p>\n</div>\n</content>\n</write>"
     (call,) = parse_text(text, tools, "cline_xml").calls
     assert json.loads(call.arguments) == {"content": "<div>\n<p>1</p>\n</div>"}
+    (call,) = parse_text("<write></write>", tools, "cline_xml").calls
+    assert call.arguments == "{}"
     prose = "Use <write> to write, and <content> in it."
     assert parse_text(prose, tools, "cline_xml").content == prose
 

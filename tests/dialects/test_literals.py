@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.dialects.literals import JsonScan, Literal, lenient, number, pieces
+from toolglot.dialects.literals import JsonScan, Literal, lenient, number, pieces, same
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,24 @@ def test_scan_goes_on_where_it_stopped():
     assert scan.in_string
     assert scan.advance(text + '"}')
     assert scan.complete
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (1, 1.0, True),
+        (1, Decimal("1.0"), True),
+        (1, True, False),
+        (0, False, False),
+        ("1", 1, False),
+        (None, False, False),
+        ({"a": [1, {"b": True}]}, {"a": [1.0, {"b": True}]}, True),
+        ({"a": [1, {"b": True}]}, {"a": [1, {"b": 1}]}, False),
+        ({"a": 1}, {"b": 1}, False),
+        ([1], [1, 2], False),
+        ({}, [], False),
+    ],
+)
+def test_same_json(one, other, equal):
+    assert same(one, other) is equal
+    assert same(other, one) is equal

@@ -38,6 +38,14 @@ def test_keys_come_from_the_configuration_or_under_their_usual_name():
         made(profile="openai", api_key="env:K")
 
 
+def test_a_key_goes_where_the_provider_wants_it():
+    url = "http://127.0.0.1:1/v1"
+    plain = made(protocol="openai-chat", base_url=url, auth="api-key")
+    assert plain.headers("k") == {"api-key": "k"}
+    usual = made(protocol="anthropic", base_url=url, auth="Authorization")
+    assert usual.headers("k")["Authorization"] == "Bearer k"
+
+
 def test_keys_take_turns_and_a_refused_one_waits():
     keys = Keys(("a", "b"))
     assert [keys.next(0.0) for _ in range(3)] == ["a", "b", "a"]

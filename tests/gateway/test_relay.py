@@ -192,3 +192,16 @@ def test_a_receipt_can_be_asked_for_afterwards():
         assert len(seen) == 1
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_provider_the_demo_model_answers(name, stream):
+    async def run():
+        async with gateway() as session:
+            reply, body = await post(session, name, stream=stream)
+        assert reply.status == 200
+        assert reply.headers["x-toolglot-provider"] == "demo"
+        assert b"demo" in body
+
+    asyncio.run(run())

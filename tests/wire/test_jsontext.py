@@ -244,3 +244,8 @@ def test_a_lone_surrogate_in_a_string_is_noted_too():
 @pytest.mark.parametrize("data", [b'{"a": "\\u00e9"}', b'["\\ud83d\\ude00"]', b"1e5", b'{"a":1}'])
 def test_ordinary_text_needs_no_note(data):
     assert notes(data) == []
+
+
+def test_spaced():
+    assert jsontext.spaced({"a": [1, {"b": "é"}], "c": {}}) == '{"a": [1, {"b": "é"}], "c": {}}'
+    assert json.loads(jsontext.spaced({"a": LONE})) == {"a": LONE}

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers import adapt_answer
 from toolglot.adapt.carrier import seal, unseal
 from toolglot.adapt.content import adapt_content
+from toolglot.adapt.emulate import emulate_tools
 from toolglot.adapt.freeform import freeform_to_function
 from toolglot.adapt.hosted import map_provider_tools
 from toolglot.adapt.ids import alias_ids, prefix_ids
@@ -42,6 +43,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     flatten_namespaces,
     freeform_to_function,
     map_provider_tools,
+    emulate_tools,
     drop_settings,
     adapt_reasoning,
     adapt_output,
@@ -59,6 +61,16 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_cache_marks,
 )
 
+EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
+    unseal,
+    collapse_duplicates,
+    flatten_namespaces,
+    freeform_to_function,
+    map_provider_tools,
+    emulate_tools,
+)
+"""What a request needs that stays in its protocol and whose tools are told as text."""
+
 RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (promote, prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
@@ -74,6 +86,13 @@ def adapt_request(request: Request, ctx: Context) -> Request:
     return request
 
 
+def emulate_at_home(request: Request, ctx: Context) -> Request:
+    """A request that stays in its protocol, with its tools told as text."""
+    for adapt in EMULATING_PASSES:
+        request = adapt(request, ctx)
+    return request
+
+
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the target can take it."""
     for adapt in (*RESTORING_PASSES, *ctx.options.response_passes, *SHOWING_PASSES):
@@ -86,5 +105,6 @@ def told(request: Request, client: Surface, provider: Surface, options: Options)
     what is to be undone in the answer.
     """
     ctx = Context(options, source=client, target=provider)
-    adapt_request(request, ctx)
+    adapt = emulate_at_home if client is provider else adapt_request
+    adapt(request, ctx)
     return ctx

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt.surfaces import surfaces
+from toolglot.adapt.surfaces import tool_surfaces
 from toolglot.context import Context
 from toolglot.ir import (
     CustomTool,
@@ -40,7 +40,7 @@ _LIKELY: Final = (KEY, "patch", "command", "content", "text", "code", "script", 
 
 def freeform_to_function(request: Request, ctx: Context) -> Request:
     """Tell free-form tools and their calls as functions where the target has no such tools."""
-    source, target = surfaces(ctx)
+    source, target = tool_surfaces(ctx)
     if "custom" in target.tools or "custom" not in source.tools:
         return request
     changes: Json = {}

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.hosted_table import NATIVE, RUN, Native, Run
 from toolglot.adapt.namespaces import joined, unused
-from toolglot.adapt.surfaces import surfaces
+from toolglot.adapt.surfaces import tool_surfaces
 from toolglot.context import Context
 from toolglot.ir import (
     FunctionTool,
@@ -39,7 +39,7 @@ _ABOUT: Final = frozenset({"type", "name", "cache_control"})
 
 def map_provider_tools(request: Request, ctx: Context) -> Request:
     """Replace the tools of another provider by what the target has for the same purpose."""
-    source, target = surfaces(ctx)
+    source, target = tool_surfaces(ctx)
     declared = any(
         type(tool) is ProviderTool and tool.protocol != target.name for tool in request.tools
     )

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt.surfaces import surfaces
+from toolglot.adapt.surfaces import tool_surfaces
 from toolglot.context import Context
 from toolglot.ir import (
     CustomTool,
@@ -34,7 +34,7 @@ BETWEEN: Final = "__"
 
 def flatten_namespaces(request: Request, ctx: Context) -> Request:
     """Declare the tools of namespaces one by one where the target has no namespaces."""
-    source, target = surfaces(ctx)
+    source, target = tool_surfaces(ctx)
     if "namespace" in target.tools or "namespace" not in source.tools:
         return request
     declared = any(type(tool) is NamespaceTool for tool in request.tools)

@@ -23,9 +23,18 @@ def pair_results(request: Request, ctx: Context) -> Request:
     if look.names and target.calls_by == "name":
         where = ctx.source.messages if ctx.source else ""
         ctx.note("id-dropped", where, f"{len(look.names)} calls and their results")
-    if look.sound and (look.orderly or not target.results_in_order):
-        return _with_names(request, look.names) if target.results_in_order else request
-    paired = _Pairing(ctx, in_order=target.results_in_order)
+    return _paired(request, look, ctx, in_order=target.results_in_order)
+
+
+def pair_in_order(request: Request, ctx: Context) -> Request:
+    """The same, with results in the order of their calls, each with the name of its tool."""
+    return _paired(request, _Look(request.messages), ctx, in_order=True)
+
+
+def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) -> Request:
+    if look.sound and (look.orderly or not in_order):
+        return _with_names(request, look.names) if in_order else request
+    paired = _Pairing(ctx, in_order=in_order)
     return replace(request, messages=tuple(paired.messages(request.messages)))
 
 

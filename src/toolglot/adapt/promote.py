@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.surfaces import surfaces
 from toolglot.adapt.written import Declared, Twins, known_ids
 from toolglot.context import Context
@@ -48,7 +49,7 @@ _Words: TypeAlias = type[Text] | type[Reasoning]
 
 def promote(response: Response, ctx: Context) -> Response:
     """The calls in the texts of an answer as calls, if a dialect is asked for."""
-    if ctx.options.dialect is None:
+    if dialect_of(ctx.options) is None:
         return response
     choices = tuple(_promoted(choice, ctx) for choice in response.choices)
     same = all(new is old for new, old in zip(choices, response.choices, strict=True))
@@ -104,14 +105,15 @@ class Promoting:
     """The same for a stream, live: words leave as soon as it is certain that they are words."""
 
     __slots__ = (
-        "_choices", "_ctx", "_declared", "_late", "_native", "_next", "_open", "_out", "_path",
-        "_prefix", "_taken", "changed",
+        "_choices", "_ctx", "_declared", "_dialect", "_late", "_native", "_next", "_open", "_out",
+        "_path", "_prefix", "_taken", "changed",
     )  # fmt: skip
 
     def __init__(self, ctx: Context, path: Callable[[int], str] | None = None) -> None:
         source, target = surfaces(ctx)
-        if ctx.options.dialect not in (None, "auto", *DIALECTS):
-            raise ValueError(f"dialect: {ctx.options.dialect!r} is neither auto nor a known one")
+        self._dialect = dialect_of(ctx.options) or "auto"
+        if self._dialect not in ("auto", *DIALECTS):
+            raise ValueError(f"dialect: {self._dialect!r} is neither auto nor a known one")
         self._ctx = ctx
         self._path = path or (lambda index: f"part {index}")
         self._prefix = target.call_prefix if source is target else "call_"
@@ -174,7 +176,7 @@ class Promoting:
 
     def _begin_words(self, event: PartStarted, part: Text | Reasoning) -> list[Event]:
         decoder = dialects.TextDecoder(
-            self._ctx.options.dialect or "auto",
+            self._dialect,
             self._declared.tools,
             marked_only=isinstance(part, Reasoning),
             live=True,

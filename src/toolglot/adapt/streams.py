@@ -14,6 +14,7 @@ from toolglot.adapt.answers import adapt_part
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
+from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.ids import Prefixing
 from toolglot.adapt.promote import Promoting
 from toolglot.adapt.restore import Restoring
@@ -47,10 +48,12 @@ class StreamPass(Protocol):
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     source, target = surfaces(ctx)
-    passes: list[StreamPass] = [Promoting(ctx)] if ctx.options.dialect else []
+    passes: list[StreamPass] = [Promoting(ctx)] if dialect_of(ctx.options) else []
     if source is target and (asks(ctx.options) or passes):
         # Nothing needs adapting; calls are found and checked all the same.
-        return [*passes, Serial(), *([Checking(ctx)] if asks(ctx.options) else [])]
+        restoring = [Restoring(ctx)] if ctx.undo else []
+        checking = [Checking(ctx)] if asks(ctx.options) else []
+        return [*passes, Serial(), *restoring, *checking]
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
     # Whatever holds a call back, as targets do that write calls whole, would let later parts

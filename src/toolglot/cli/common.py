@@ -10,11 +10,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.receipt import Receipt
 from toolglot.registry import PROTOCOLS
 from toolglot.streams import StreamTranslator
 from toolglot.translate import translate_request, translate_response
+from toolglot.wire import jsontext
 
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
@@ -107,6 +109,19 @@ def check_options(args: argparse.Namespace) -> None:
 def read_input(file: str | None) -> bytes:
     """The bytes of a file or of standard input."""
     return Path(file).read_bytes() if file else sys.stdin.buffer.read()
+
+
+def read_list(file: str, *names: str) -> list[Any]:
+    """The list in a file of JSON, or the one that its object has under one of these names."""
+    try:
+        value = jsontext.decode(Path(file).read_bytes())
+    except DecodeError as error:
+        raise DecodeError(file, str(error)) from None
+    if isinstance(value, dict):
+        value = next((value[name] for name in names if name in value), None)
+    if not isinstance(value, list):
+        raise DecodeError(file, f"no list of {names[0]}")
+    return value
 
 
 # --- times ----------------------------------------------------------------------------------------

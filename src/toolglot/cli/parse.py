@@ -3,10 +3,9 @@
 import argparse
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from toolglot.cli.common import Commands, add_command, add_file, read_input
+from toolglot.cli.common import Commands, add_command, add_file, read_input, read_list
 from toolglot.cli.progress import Progress
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import ParsedText, TextDecoder, merged
@@ -53,7 +52,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what the text holds, as one line of JSON, or one for each line of the input."""
-    tools = _tools(args.tools) if args.tools else None
+    tools = read_list(args.tools, "tools") if args.tools else None
     data = read_input(args.file).decode("utf-8", "replace")
     texts = _texts(data) if args.jsonl else iter([(data, None)])
     with Progress(data.count("\n") if args.jsonl else 0) as progress:
@@ -74,14 +73,6 @@ def _texts(data: str) -> Iterator[tuple[str, list[Any] | None]]:
             raise DecodeError(f"line {number}", "no text")
         tools = value.get("tools") if isinstance(value, dict) else None
         yield text, tools if isinstance(tools, list) else None
-
-
-def _tools(file: str) -> list[Any]:
-    value = jsontext.decode(Path(file).read_bytes())
-    tools = value.get("tools") if isinstance(value, dict) else value
-    if not isinstance(tools, list):
-        raise DecodeError(file, "no list of tools")
-    return tools
 
 
 def _parsed(args: argparse.Namespace, text: str, tools: list[Any] | None) -> ParsedText:

@@ -44,6 +44,12 @@ def add(commands: Commands) -> None:
         "--open", action="store_true", help="listen beyond this machine without keys"
     )
     parser.add_argument("--database", metavar="FILE", help="where keys, usage and state are kept")
+    parser.add_argument(
+        "--record", metavar="DIR", help="write every exchange there, for `toolglot replay`"
+    )
+    parser.add_argument(
+        "--log", choices=("debug", "info", "warning", "error"), help="what to log; info if left out"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
 
 
@@ -52,11 +58,16 @@ def run(args: argparse.Namespace) -> int:
     try:
         from toolglot.gateway import serve as gateway  # noqa: PLC0415 - an extra
         from toolglot.gateway.app import make_app  # noqa: PLC0415
+        from toolglot.gateway.config import plain_secrets  # noqa: PLC0415
+        from toolglot.gateway.logs import set_up  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "aiohttp") from None
     path = _path(args)
     config = _configured(args, path)
     gateway.check_exposure(config)
+    set_up(config.server.log)
+    for place in plain_secrets(config):
+        gateway.say(f"warning: {place} stands in {path} in the clear; use env:NAME or file:PATH")
     server = config.server
     sock = gateway.listen(server.host, server.port, shared=server.workers > 1)
     port = sock.getsockname()[1]
@@ -93,7 +104,7 @@ def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
     config = load_config(path)
     given = {
         name: value
-        for name in ("host", "port", "workers", "database", "keys", "open")
+        for name in ("host", "port", "workers", "database", "keys", "open", "record", "log")
         if (value := getattr(args, name)) is not None and value is not False
     }
     return replace(config, server=replace(config.server, **given))

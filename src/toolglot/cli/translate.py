@@ -27,6 +27,7 @@ from toolglot.wire import jsontext
 
 _EXAMPLES: Final = (
     "toolglot translate --from anthropic --to openai-chat request.json > out.json",
+    "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
     "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
     "toolglot translate --from ollama --to anthropic --what response --dialect auto answer.json",
@@ -56,6 +57,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("--pretty", action="store_true", help="indent the result")
     parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
+        "--tools",
+        type=tools_option,
+        metavar="HOW",
+        help="declare tools to the provider (native), or tell them as text to a model that has "
+        "none: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
+    )
+    parser.add_argument(
         "--split",
         type=split_by,
         metavar="HOW",
@@ -81,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
     check_options(args)
     if args.what == STREAM:
         return _stream(args)
-    options = {name: value for name in ("model", "dialect") if (value := getattr(args, name))}
+    names = ("model", "tools", "dialect")
+    options = {name: value for name in names if (value := getattr(args, name))}
     body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)
     _report(receipt, args.receipt)
@@ -91,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _stream(args: argparse.Namespace) -> int:
     """Translate a stream as it comes; in strict mode not before all of it was seen."""
-    names = ("stream_tools", "dialect")
+    names = ("stream_tools", "tools", "dialect")
     options = {name: value for name in names if (value := getattr(args, name))}
     translator = stream_translator(args, strict=args.strict, **options)
     output, held = sys.stdout.buffer, list[bytes]()
@@ -130,6 +139,14 @@ def split_by(how: str) -> Split:
     if name == "random" and seed:
         return lambda data: _random(data, seed)
     raise argparse.ArgumentTypeError(f"expected char, a number or random:SEED, got {how!r}")
+
+
+def tools_option(how: str) -> str:
+    """The same, if it says how a model can be told of tools."""
+    kind, _, dialect = how.partition(":")
+    if how in ("native", "emulated") or (kind == "emulated" and dialect in DIALECTS):
+        return how
+    raise argparse.ArgumentTypeError(f"expected native, emulated or emulated:DIALECT, got {how!r}")
 
 
 def _characters(data: bytes) -> Iterator[bytes]:

@@ -1,10 +1,14 @@
-"""Raw text as the value that a tool's schema asks for; never an error, at worst the text itself."""
+"""Raw text as the value that a tool's schema asks for; never an error, at worst the text itself.
+
+And back: the raw text that is read as a given value.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from toolglot.dialects import literals
+from toolglot.wire import jsontext
 
 _ALIASES: Final = {
     "str": "string", "text": "string", "varchar": "string", "char": "string", "enum": "string",
@@ -33,6 +37,15 @@ def typed(raw: str, rule: Any, root: Mapping[str, Any], *, plain: bool = True) -
             if found:
                 return value
     return raw
+
+
+def untyped(value: Any, rule: Any, root: Mapping[str, Any], *, plain: bool = True) -> str | None:
+    """The raw text that `typed` reads as this value; none if there is none."""
+    texts = (value, jsontext.text(value)) if isinstance(value, str) else (jsontext.text(value),)
+    for text in texts:
+        if literals.same(typed(text, rule, root, plain=plain), value):
+            return text
+    return None
 
 
 def kinds(rule: Any, root: Mapping[str, Any]) -> set[str]:

@@ -171,9 +171,9 @@ class NameTagForm(Form):
         if not stop:
             raise Refused
         children = _children(body.strip())
-        if children is None:
+        if children is None and body.strip():
             raise Refused
-        values = {key: value.removeprefix("\n").removesuffix("\n") for key, value in children}
+        values = {key: value.removeprefix("\n").removesuffix("\n") for key, value in children or ()}
         reader.offer(name, encoded(_typed(values, reader.schema(name))))
 
 

@@ -269,6 +269,15 @@ def lenient(text: str) -> Any:
         return Literal(text).whole()
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON: `1` and `1.0` are, `1` and `true` are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
 def is_json(text: str) -> bool:
     """Whether a text is JSON to the letter."""
     try:

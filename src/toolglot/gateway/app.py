@@ -1,6 +1,7 @@
 """The HTTP server: which path means what, and every error in the shape that the caller reads."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final
@@ -8,12 +9,16 @@ from typing import Final
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway.config import Config
+from toolglot.gateway.config import Config, Server
 from toolglot.gateway.endpoints import Endpoints, error, refuse
 from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
+from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.models import Catalogue
-from toolglot.gateway.relay import Call, Refusal, Relay, refused
+from toolglot.gateway.observe import Observer
+from toolglot.gateway.record import Recorder
+from toolglot.gateway.relay import Call, Relay, given_key, refused
 from toolglot.gateway.reload import watch
+from toolglot.gateway.tracing import NO_TRACING, Tracing, spans_to
 from toolglot.gateway.upstream import Client
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
@@ -33,11 +38,17 @@ _COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
 def make_app(config: Config, path: Path | None = None) -> web.Application:
     """The gateway as an application; a configuration from a file is read again when it changes."""
     app = web.Application(client_max_size=config.server.max_body)
-    client = Client()
-    relay = Relay(config, client)
+    client, server = Client(), config.server
+    relay = Relay(
+        config,
+        client,
+        guard=Guard(server),
+        observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
+        recorder=Recorder(server.record) if server.record else None,
+    )
     desk = Endpoints(relay, Catalogue(client))
     _add_doors(app, relay, desk)
-    _add_desk(app, desk)
+    _add_desk(app, relay, desk)
     app.router.add_route("*", "/{path:.*}", _nowhere)
 
     async def running(_app: web.Application) -> AsyncIterator[None]:
@@ -49,9 +60,14 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
             for task in work:
                 task.cancel()
         await client.close()
+        await relay.close()
 
     app.cleanup_ctx.append(running)
     return app
+
+
+def _tracing(server: Server) -> Tracing:
+    return spans_to(server.traces) if server.traces else NO_TRACING
 
 
 def _add_doors(app: web.Application, relay: Relay, desk: Endpoints) -> None:
@@ -72,7 +88,11 @@ def _add_doors(app: web.Application, relay: Relay, desk: Endpoints) -> None:
     app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
 
 
-def _add_desk(app: web.Application, desk: Endpoints) -> None:
+def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
+    app.router.add_get("/health", desk.health)
+    app.router.add_get("/ready", desk.ready)
+    app.router.add_get("/metrics", desk.metrics)
+    app.router.add_get("/api/version", desk.version)
     for path, handler in (
         ("/v1/models", desk.models),
         ("/models", desk.models),
@@ -80,14 +100,24 @@ def _add_desk(app: web.Application, desk: Endpoints) -> None:
         ("/api/tags", desk.models),
         ("/v1/models/{model:.+}", desk.model),
         ("/v1beta/models/{model:.+}", desk.model),
-        ("/api/version", desk.version),
-        ("/health", desk.health),
-        ("/ready", desk.ready),
         ("/toolglot/receipts/{id}", desk.receipt),
     ):
-        app.router.add_get(path, handler)
-    app.router.add_post("/api/show", desk.show)
-    app.router.add_post("/toolglot/translate", desk.translate)
+        app.router.add_get(path, _known(relay, handler))
+    app.router.add_post("/api/show", _known(relay, desk.show))
+    app.router.add_post("/toolglot/translate", _known(relay, desk.translate))
+
+
+def _known(relay: Relay, handler: Handler) -> Handler:
+    """A handler for clients that have a key, where keys are asked for."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            await relay.guard.know(given_key(request))
+        except Refusal as refusal:
+            return refuse(request, refusal.error)
+        return await handler(request)
+
+    return handle
 
 
 # --- requests -------------------------------------------------------------------------------------
@@ -97,16 +127,22 @@ def _door(relay: Relay, protocol: str, answer: Answerer) -> Handler:
     """What answers requests in a protocol."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        call = Call.of(request, protocol)
+        call, failure = relay.call(request, protocol), None
         try:
             call.body = await request.read()
             _look(call)
+            call.witness.seen.asked_model = call.model
+            call.holder = await relay.guard.admit(call.key, call.model)
             return await answer(call)
         except Refusal as refusal:
-            return refused(call, refusal.error)
+            failure = refusal.error
+            return refused(call, failure)
         except web.HTTPRequestEntityTooLarge:
             limit = relay.config.server.max_body
-            return refused(call, error("too_large", f"more than {limit} bytes", 413))
+            failure = error("too_large", f"more than {limit} bytes", 413)
+            return refused(call, failure)
+        finally:
+            relay.ended(call, failure)
 
     return handle
 

@@ -49,6 +49,13 @@ class Server(_Table, frozen=True, kw_only=True):
     database: str | None = None
     """Where keys, usage and stored responses are; none: in memory."""
 
+    record: str | None = None
+    """A directory in which every exchange is written down, prompts included."""
+
+    traces: str | None = None
+    """Where OpenTelemetry spans go, such as http://localhost:4318."""
+
+    log: Literal["debug", "info", "warning", "error"] = "info"
     store_ttl: float = 30 * 24 * 3600.0
     """Seconds for which responses are stored."""
 
@@ -75,6 +82,9 @@ class Provider(_Table, frozen=True, kw_only=True):
     protocol: str | None = None
     base_url: str | None = None
     api_key: str | tuple[str, ...] | None = None
+    auth: str | None = None
+    """The header that carries the key, where it is not the usual one: `x-api-key`."""
+
     headers: Mapping[str, str] = {}
     values: Mapping[str, str] = {}
     """What stands for the words in braces of the provider's address, such as `region`."""

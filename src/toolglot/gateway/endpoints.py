@@ -7,15 +7,18 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from toolglot import __version__
+from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
 from toolglot.gateway.counting import count
+from toolglot.gateway.guard import Refusal
+from toolglot.gateway.metrics import CONTENT_TYPE
 from toolglot.gateway.models import SHAPES, Catalogue, ollama_show
-from toolglot.gateway.relay import Call, Refusal, Relay, refused
+from toolglot.gateway.relay import Call, Relay, request_id
 from toolglot.gateway.routing import Target
 from toolglot.ir import ApiError, ErrorKind, Json
 from toolglot.receipt import Receipt
-from toolglot.registry import PROTOCOLS
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
@@ -100,6 +103,11 @@ class Endpoints:
         body = {"status": "ready" if ready else "resting", "resting": resting}
         return answer(body, 200 if ready else 503)
 
+    async def metrics(self, _request: web.Request) -> web.Response:
+        """All that was counted, for Prometheus."""
+        text = self._relay.observer.registry.text()
+        return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
+
     async def receipt(self, request: web.Request) -> web.Response:
         """What was changed in a request and its answer."""
         found = self._relay.receipts.get(request.match_info["id"])
@@ -177,4 +185,8 @@ def caller(request: web.Request) -> str:
 
 def refuse(request: web.Request, problem: ApiError) -> web.Response:
     """An error of our own in the shape of whoever asks."""
-    return refused(Call.of(request, caller(request)), problem)
+    codec = get_protocol(caller(request))
+    wire = codec.encode_response(problem, Context(target=codec.SURFACE))
+    given = request.headers.get("x-request-id", "")
+    headers = {**wire.headers, "Content-Type": _JSON, "x-request-id": request_id(given)}
+    return web.Response(body=wire.data(), status=wire.status, headers=headers)

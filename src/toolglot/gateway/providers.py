@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
@@ -140,6 +141,9 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
     profile = get_profile(config.profile) if config.profile else None
     endpoints = tuple(_endpoints(config, profile))
     auth = profile.auth if profile else _ANY_AUTH.get(endpoints[0].protocol, _BEARER)
+    if config.auth is not None:
+        bearer = config.auth.lower() == "authorization"
+        auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")
     given = (config.api_key,) if isinstance(config.api_key, str) else config.api_key or ()
     try:
         keys = tuple(read_secret(key, environ) for key in given if key != CLIENT)

@@ -19,11 +19,17 @@ from msgspec import Struct, field, to_builtins
 from toolglot.context import Context
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.config import Config
+from toolglot.gateway import demo
+from toolglot.gateway.config import DEMO, Config
 from toolglot.gateway.framing import Framing
+from toolglot.gateway.guard import Guard, Refusal
+from toolglot.gateway.keys import Key
+from toolglot.gateway.observe import Observer
 from toolglot.gateway.providers import Upstream, make_upstreams
+from toolglot.gateway.record import Recorder
 from toolglot.gateway.routing import Router, Target
 from toolglot.gateway.upstream import Client, Question, Unreachable
+from toolglot.gateway.witness import Witness
 from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
@@ -36,6 +42,7 @@ _FIRST_ERROR: Final = 400
 _LONGEST_ID: Final = 128
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
+_TRACED: Final = ("traceparent", "tracestate")
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 
@@ -54,26 +61,13 @@ class Call(Struct, kw_only=True):
     strict: bool = False
     key: str | None = None
     """What the client gave as its key."""
-    began: float = field(default_factory=time.monotonic)
+    witness: Witness
+    holder: Key | None = None
+    """Whose key it is, where keys are asked for."""
     target: Target | None = None
     exchange: Exchange | None = None
     framing: Framing | None = None
     """What gives the answer another form."""
-
-    @classmethod
-    def of(cls, request: web.Request, protocol: str) -> "Call":
-        """A request that has not been read yet."""
-        return cls(
-            http=request,
-            protocol=protocol,
-            path=request.path,
-            body=b"",
-            model="",
-            stream=False,
-            id=request_id(request.headers.get("x-request-id", "")),
-            strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
-            key=given_key(request),
-        )
 
 
 def given_key(request: web.Request) -> str | None:
@@ -110,19 +104,22 @@ class _Open(Struct, kw_only=True):
         return transport is not None and not transport.get_write_buffer_size()
 
 
-class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
-    """The request cannot be answered; the client is told why in its own protocol."""
-
-    def __init__(self, error: ApiError) -> None:
-        self.error = error
-        super().__init__(error.message)
-
-
 class Relay:
     """Carries requests to providers and answers back."""
 
-    def __init__(self, config: Config, client: Client) -> None:
+    def __init__(
+        self,
+        config: Config,
+        client: Client,
+        *,
+        guard: Guard | None = None,
+        observer: Observer | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
         self.client = client
+        self.guard = guard or Guard(config.server)
+        self.observer = observer or Observer()
+        self._recorder = recorder
         self.receipts: OrderedDict[str, Json] = OrderedDict()
         self._open: dict[str, _Open] = {}
         self.use(config)
@@ -136,6 +133,37 @@ class Relay:
         """The providers that failed lately."""
         now = time.monotonic()
         return [each.name for each in self.router.upstreams.values() if each.health.resting(now)]
+
+    async def close(self) -> None:
+        """Write down all that is not written yet."""
+        await self.guard.close()
+        self.observer.tracing.close()
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def call(self, request: web.Request, protocol: str) -> Call:
+        """A request that has not been read yet."""
+        number = request_id(request.headers.get("x-request-id", ""))
+        headers = {name: request.headers[name] for name in _TRACED if name in request.headers}
+        seen = self.observer.begin(request_id=number, client=protocol, headers=headers)
+        return Call(
+            http=request,
+            protocol=protocol,
+            path=request.path,
+            body=b"",
+            model="",
+            stream=False,
+            id=number,
+            strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
+            key=given_key(request),
+            witness=Witness(self.observer, self._recorder, seen),
+        )
+
+    def ended(self, call: Call, error: ApiError | None = None) -> None:
+        """A request was answered, or never will be."""
+        receipt = call.exchange.receipt if call.exchange else Receipt()
+        call.witness.ends(receipt, error)
+        self.guard.settle(call.holder, call.witness.seen, receipt)
 
     async def keep_alive(self) -> None:
         """Tell clients whose provider is silent that their stream lives."""
@@ -188,18 +216,48 @@ class Relay:
 
     async def _ask(self, call: Call, target: Target, *, last: bool) -> web.StreamResponse | None:
         """The answer of one target; None: it failed in a way that leaves hope for the next."""
-        exchange, upstream = call.exchange, target.upstream
-        if exchange is None or upstream is None:
-            raise Refusal(_unknown_model(call.model))
+        exchange, upstream, witness = call.exchange, target.upstream, call.witness
+        if exchange is None:
+            raise AssertionError  # pragma: no cover - it was just made
+        if upstream is None:
+            return await self._demo(call, exchange)
         question = self._question(call, exchange, upstream, target.model)
+        witness.asks(question, exchange, path=call.path, body=call.body, stream=call.stream)
         upstream.health.busy += 1
         try:
+            witness.pause()
             async with await self.client.ask(question) as reply:
+                witness.resume()
+                witness.replied(reply)
                 if reply.status in _ELSEWHERE and not last:
                     return None
                 return await self._carry(call, exchange, reply)
         finally:
             upstream.health.busy -= 1
+
+    async def _demo(self, call: Call, exchange: Exchange) -> web.StreamResponse:
+        """What the model that is built in answers, in the client's own protocol."""
+        call.witness.seen.provider = DEMO
+        try:
+            asked = exchange.read(call.body, call.path)
+        except DecodeError as error:
+            raise Refusal(_bad_request(str(error))) from None
+        codec = get_protocol(call.protocol)
+        ctx = exchange.answer_context()
+        answer = demo.reply(asked, ctx)
+        if isinstance(answer, ApiError):
+            raise Refusal(answer)
+        call.witness.used(answer.usage)
+        if not call.stream:
+            wire = codec.encode_response(answer, ctx)
+            return whole(call, Answer(data=wire.data(), status=wire.status))
+        response = await self._begin(call, exchange)
+        encoder = codec.StreamEncoder(ctx)
+        for event in demo.events(answer):
+            piece = encoder.encode(event)
+            await self._write(call, response, piece)
+        await self._write(call, response, encoder.close(), last=True)
+        return response
 
     def _question(self, call: Call, exchange: Exchange, upstream: Upstream, model: str) -> Question:
         query = {name: value for name, value in call.http.query.items() if name != "key"}
@@ -229,15 +287,19 @@ class Relay:
         if reply.status < _FIRST_ERROR and call.stream and (streams or _untyped(reply)):
             return await self._stream(call, exchange, reply)
         try:
+            call.witness.pause()
             body = await reply.read()
+            call.witness.resume()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(_broken(call, error)) from None
+        call.witness.got(body)
         if reply.status < _FIRST_ERROR and call.stream:
             return await self._unfold(call, exchange, body)
         try:
             answer = exchange.response(body, status=reply.status, headers=reply.headers)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
+        call.witness.used(answer.usage)
         self._keep(call, exchange)
         return whole(call, answer)
 
@@ -247,54 +309,70 @@ class Relay:
             answer = exchange.unfolded(body)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
+        call.witness.used(answer.usage)
         response = await self._begin(call, exchange)
-        data = answer.data
-        if call.framing is not None:
-            data = call.framing.feed(data) + call.framing.close()
-        await response.write(data)
-        await response.write_eof()
+        await self._write(call, response, answer.data, last=True)
+        self._keep(call, exchange)
         return response
 
     async def _stream(
         self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
     ) -> web.StreamResponse:
-        translator, framing = exchange.stream(), call.framing
+        translator, witness = exchange.stream(), call.witness
         response = await self._begin(call, exchange)
-        sign = b"" if framing else get_protocol(call.protocol).SURFACE.keep_alive
+        sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
         entry = _Open(http=call.http, response=response, sign=sign)
         if sign:
             self._open[call.id] = entry
         try:
+            witness.pause()
             async for chunk in reply.content.iter_any():
+                witness.resume()
+                witness.got(chunk)
                 piece = translator.feed(chunk)
-                if framing is not None:
-                    piece = framing.feed(piece)
                 if piece:
                     entry.last, entry.whole = time.monotonic(), piece.endswith(b"\n")
-                    await response.write(piece)
+                    await self._write(call, response, piece)
+                witness.pause()
+            witness.resume()
             rest = translator.close()
         except (aiohttp.ClientError, TimeoutError) as error:
+            witness.resume()
             rest = translator.fail(_broken(call, error))
         finally:
             self._open.pop(call.id, None)
+        witness.used(translator.usage)
+        witness.failed(translator.error)
+        await self._write(call, response, rest, last=True)
         self._keep(call, exchange)
-        if framing is not None:
-            rest = framing.feed(rest) + framing.close()
-        if rest:
-            await response.write(rest)
-        await response.write_eof()
         return response
+
+    async def _write(
+        self, call: Call, response: web.StreamResponse, data: bytes, *, last: bool = False
+    ) -> None:
+        """The next piece of a stream."""
+        if call.framing is not None:
+            data = call.framing.feed(data) + (call.framing.close() if last else b"")
+        call.witness.told(data)
+        call.witness.pause()
+        if data:
+            await response.write(data)
+        if last:
+            await response.write_eof()
+        call.witness.resume()
 
     async def _begin(self, call: Call, exchange: Exchange) -> web.StreamResponse:
         """The head of a stream."""
         surface = get_protocol(call.protocol).SURFACE
-        response = web.StreamResponse(
-            headers={
-                "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
-                "Cache-Control": "no-cache",
-                **_marks(call, exchange.receipt),
-            }
-        )
+        headers = {
+            "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
+            "Cache-Control": "no-cache",
+            **_marks(call, exchange.receipt),
+            **self.guard.standing(call.holder),
+        }
+        response = web.StreamResponse(headers=headers)
+        call.witness.answers(200, headers)
+        self.observer.stream_began(call.witness.seen)
         await response.prepare(call.http)
         return response
 
@@ -322,11 +400,10 @@ def whole(call: Call, answer: Answer) -> web.Response:
     data = answer.data
     if call.framing is not None and answer.status < _FIRST_ERROR:
         data = call.framing.whole(data)
-    return web.Response(
-        body=data,
-        status=answer.status,
-        headers={**told, "Content-Type": _JSON, **_marks(call, receipt)},
-    )
+    headers = {**told, "Content-Type": _JSON, **_marks(call, receipt)}
+    call.witness.answers(answer.status, headers)
+    call.witness.told(data)
+    return web.Response(body=data, status=answer.status, headers=headers)
 
 
 def _tells(header: str) -> bool:

@@ -177,7 +177,9 @@ class Client:
 
         try:
             return await post()
-        except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
             # A server may close a kept connection at any time, and some do after every answer.
             return await post()
 

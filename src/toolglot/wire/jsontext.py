@@ -110,6 +110,15 @@ def text(value: Any) -> str:
     return encode(value).decode()
 
 
+def spaced(value: Any) -> str:
+    """The JSON text of a value on one line, with a space after each comma and colon."""
+    data = encode(value)
+    try:
+        return msgspec.json.format(data, indent=0).decode()
+    except msgspec.DecodeError:
+        return data.decode()
+
+
 def pretty(value: Any) -> bytes:
     """The JSON text of a value, indented for people unless it holds lone surrogates."""
     data = encode(value)

@@ -1,0 +1,112 @@
+"""What is seen of one request: for metrics, logs, traces, the ledger and recordings."""
+
+from collections.abc import Mapping
+from time import perf_counter
+
+import aiohttp
+from yarl import URL
+
+from toolglot.exchange import Exchange
+from toolglot.gateway.observe import Observation, Observer
+from toolglot.gateway.record import Meta, Recorder, Recording, options_to_json
+from toolglot.gateway.upstream import Question
+from toolglot.ir import ApiError, Usage
+from toolglot.receipt import Receipt
+
+
+class Witness:
+    """Watches one request from its first byte to the last of its answer."""
+
+    __slots__ = ("_ours", "_recorder", "_since", "observer", "recording", "seen")
+
+    def __init__(self, observer: Observer, recorder: Recorder | None, seen: Observation) -> None:
+        self.observer = observer
+        self.seen = seen
+        self.recording: Recording | None = None
+        self._recorder = recorder
+        self._ours = 0.0
+        self._since = seen.started
+
+    # --- whose time it is -------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """From now on someone else is waited for."""
+        self._ours += perf_counter() - self._since
+
+    def resume(self) -> None:
+        """From now on time is ours again."""
+        self._since = perf_counter()
+
+    # --- the provider -----------------------------------------------------------------------------
+
+    def asks(
+        self, question: Question, exchange: Exchange, *, path: str, body: bytes, stream: bool
+    ) -> None:
+        """A provider is about to be asked."""
+        seen, upstream = self.seen, question.upstream
+        url = upstream.url(question.protocol, question.sent.path, question.model)
+        seen.provider, seen.protocol, seen.model = upstream.name, question.protocol, question.model
+        if seen.trace:
+            address = URL(url)
+            seen.address, seen.port = address.host or "", address.port
+        if self._recorder is None:
+            return
+        if self.recording is None:
+            meta = Meta(
+                request_id=seen.request_id,
+                client=exchange.client,
+                provider=exchange.provider,
+                path=path,
+                model=seen.asked_model,
+                stream=stream,
+                options=options_to_json(exchange.options),
+                now=exchange.now,
+            )
+            self.recording = self._recorder.begin(meta)
+            self.recording.client_request(body)
+        self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
+
+    def replied(self, reply: aiohttp.ClientResponse) -> None:
+        """A provider begins to answer."""
+        if self.recording is not None:
+            self.recording.upstream_response(reply.status, reply.headers)
+
+    def got(self, data: bytes) -> None:
+        """Bytes of the provider."""
+        if self.recording is not None:
+            self.recording.upstream_chunk(data)
+
+    # --- the client -------------------------------------------------------------------------------
+
+    def answers(self, status: int, headers: Mapping[str, str]) -> None:
+        """The client's answer begins."""
+        self.seen.status = status
+        if self.seen.first_byte is None:
+            self.seen.first_byte = perf_counter()
+        if self.recording is not None:
+            self.recording.client_response(status, headers)
+
+    def told(self, data: bytes) -> None:
+        """Bytes for the client."""
+        if self.recording is not None:
+            self.recording.client_chunk(data)
+
+    def used(self, usage: Usage | None) -> None:
+        """What the provider says that it cost."""
+        self.seen.usage = usage
+
+    def failed(self, error: ApiError | None) -> None:
+        """What went wrong."""
+        if error is not None:
+            self.seen.error = error.kind
+
+    def ends(self, receipt: Receipt, error: ApiError | None = None) -> None:
+        """The answer is complete, or will never be."""
+        self.pause()
+        seen = self.seen
+        self.failed(error)
+        seen.receipts.append(receipt)
+        seen.waited = max(0.0, perf_counter() - seen.started - self._ours)
+        if self.recording is not None:
+            self.recording.end(receipt, error)
+        self.observer.end(seen)
