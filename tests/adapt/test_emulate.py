@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.laws.corpus import fixtures, load
 from tests.wires import NAMES, PATH
 
 from toolglot import (
@@ -190,6 +191,19 @@ def test_the_same_request_gives_the_same_bytes_x_22():
     body = copy.deepcopy(SESSION)
     assert asked(body)[2] == asked(copy.deepcopy(SESSION))[2]
     assert body == SESSION
+
+
+@pytest.mark.parametrize("target", NAMES)
+@pytest.mark.parametrize(("source", "file"), fixtures("request"), ids=lambda each: str(each)[-40:])
+def test_nothing_of_tools_is_left_in_any_request(source, file, target):
+    """Whatever clients send; and doing it twice changes nothing."""
+    request, _, wire = asked(load(file), source=source, target=target)
+    kinds = {type(part) for message in request.messages for part in message.parts}
+    assert request.tools == ()
+    assert kinds.isdisjoint({ir.ToolCall, ir.ToolResult})
+    again, receipt, _ = asked(wire.body, source=target, target=target)
+    assert (again.system, again.messages) == (request.system, request.messages)
+    assert "tools-emulated" not in receipt.codes()
 
 
 # --- what the model is told -----------------------------------------------------------------------
