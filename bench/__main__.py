@@ -1,13 +1,14 @@
-"""`python -m bench [pairs] [streams] [startup] [gateway]`."""
+"""`python -m bench [pairs] [streams] [startup] [dialects] [gateway]`."""
 
 import sys
 
-from bench import gateway, pairs, startup, streams
+from bench import dialects, gateway, pairs, startup, streams
 
 PARTS = {
     "pairs": pairs.report,
     "streams": streams.report,
     "startup": startup.report,
+    "dialects": dialects.report,
     "gateway": gateway.report,
 }
 

@@ -50,6 +50,17 @@ def called(arguments: str, schema: Any, count: int = 1, **options: Any) -> Recei
     )[1]
 
 
+def written(text: str, **message: Any) -> Receipt:
+    """What looking for calls in an answer changed."""
+    return translate_response(
+        {"choices": [{"message": {"content": text, **message}, "finish_reason": "length"}]},
+        source="openai-chat",
+        target="anthropic",
+        request=anthropic(tools=[{"name": "f", "input_schema": COUNT}]),
+        dialect="auto",
+    )[1]
+
+
 def repaired(*messages: Any) -> Receipt:
     """What repairing a history changed."""
     return repair_history(chat(*messages), "openai-chat")[1]
@@ -80,6 +91,7 @@ ASKS: Final = {
     "content": None,
     "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
 }
+WRITTEN: Final = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
 DONE: Final = {"role": "tool", "tool_call_id": "c", "content": "done"}
 TEXT: Final = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 COUNT: Final = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -125,6 +137,11 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "arguments-repaired": lambda: called('{"a":"7"}', COUNT, validate="repair"),
     "arguments-unchecked": lambda: called("{}", {"$ref": "#/nowhere"}, validate="note"),
     "arguments-sanitised": lambda: called('{"a":"\\u0000"}', TEXT, sanitize="nul"),
+    "call-promoted": lambda: written(WRITTEN),
+    "call-duplicate": lambda: written(WRITTEN, tool_calls=ASKS["tool_calls"]),
+    "call-cut": lambda: written("<function=f><parameter=a>1</parameter>"),
+    "reasoning-promoted": lambda: written("<think>Hm.</think>Yes."),
+    "marks-dropped": lambda: written("</think>Yes."),
     "call-invalid": lambda: called("{}", TEXT, validate="retry"),
     "calls-over-limit": lambda: called("{}", COUNT, 2, max_calls=1),
     "arguments-unwrapped": patched,

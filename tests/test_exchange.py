@@ -1,13 +1,21 @@
 """One request and its answer, read once, give what the two translations give."""
 
+import json
+
 import pytest
+from msgspec.structs import replace
+from tests.laws.streams import decode, stream_of
+from tests.wires import parts_of, words
 
 from toolglot import ir
 from toolglot.context import Options
 from toolglot.errors import DecodeError, UntranslatableError
+from toolglot.events import fold
 from toolglot.exchange import Exchange
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import (
+    decode_request,
+    decode_response,
     encode_request,
     encode_response,
     translate_request,
@@ -80,3 +88,28 @@ def test_strict_refuses_and_still_says_what():
     with pytest.raises(UntranslatableError, match="tomorrow"):
         exchange.request(body)
     assert "field-unknown" in exchange.receipt.codes()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_calls_in_the_text_are_calls_of_the_clients_own_tools(ours, theirs):
+    """X-08: under the name that the provider was told, whole and streamed, also at home."""
+    wire = encode_request(ASKED, target=ours)
+    for streams in (False, True):
+        exchange = Exchange(ours, theirs, Options(dialect="auto"))
+        sent = exchange.request(wire.data(), wire.path)
+        told = decode_request(sent.data, source=theirs, path=sent.path).tools[0].name
+        text = f'<tool_call>{{"name": "{told}", "arguments": {{"word": "lintel"}}}}</tool_call>'
+        parts = (ir.Text(text=text), ir.Text(text=text.replace(told, "other")))
+        choice = ir.Choice(parts=parts, stop=ir.StopReason(kind="end"))
+        response = replace(ANSWER, choices=(choice,))
+        if streams:
+            stream = exchange.stream()
+            shown = fold(decode(ours, [stream.feed(stream_of(theirs, response)), stream.close()]))
+        else:
+            shown = decode_response(
+                exchange.response(encode_response(response, target=theirs).data()).data, source=ours
+            )
+        (found,) = parts_of(shown, ir.ToolCall)
+        assert (found.name, json.loads(found.arguments)) == ("look.up", {"word": "lintel"})
+        assert shown.choices[0].stop.kind == "tool_calls"
+        assert "other" in words(shown)

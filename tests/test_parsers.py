@@ -10,7 +10,7 @@ import toolglot
 from toolglot import ToolCall, ToolOutput, get_parser, register_parser
 from toolglot.calls import InvalidCallError
 from toolglot.errors import DecodeError
-from toolglot.parsers import TEXT_PARSERS, ToolingMiddleware, unregister_parser
+from toolglot.parsers import TEXT_PARSERS, ToolingMiddleware, detect, unregister_parser
 from toolglot.profiles import PROVIDERS, UnknownProviderError
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -425,3 +425,46 @@ def test_the_parts_of_the_roadmap_are_public():
         assert name in toolglot.__all__
     for name in ("get_capabilities", "get_profile", "ToolingMiddleware", "parse_tool_calls"):
         assert name in toolglot.__all__
+
+
+# --- finding out ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_of_a_protocol_is_told_by_its_structure_s3_20(name):
+    """S3-20, S3-19: also where the arguments speak of another protocol."""
+    body = json.dumps(ANSWERS[name], indent=1)
+    assert detect(body) == name
+    for other in ("tool_use", "functionCall", '\\"tool_calls\\": [', "<tool_call>"):
+        assert detect(body.replace("calc", f"calc {other}")) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            'Hm.\n<x.ai:tool_call>{"name": "calc", "arguments": {}}</x.ai:tool_call>',
+            "xai_tool_call",
+        ),
+        ("<tool>ls -la</tool>", "generic_tool_xml"),
+        ('<tool_call>{"name": "calc", "arguments": {}}</tool_call> [TOOL_CALLS]calc{}', "hermes"),
+        ('[TOOL_CALLS]calc{} <tool_call>{"name": "calc"}</tool_call>', "mistral"),
+        ("<tool_call>\n<function=calc>\n</function>\n</tool_call>", "qwen3_coder"),
+        ("<tool_call>calc\n<arg_key>x</arg_key>\n<arg_value>5</arg_value></tool_call>", "glm45"),
+        ('{"tool_calls": [{"function": {"name": "calc", "arguments": "{}"}}]}', "openai_json"),
+        ('{"choices": [{"message": {"content": "\\"tool_calls\\": ["}}]}', None),
+        ("The tag <tool_call> begins a call.", None),
+        ("", None),
+        ("{", None),
+    ],
+)
+def test_the_first_call_tells_the_dialect_s3_17(text, name):
+    """S3-17, S3-18, S3-19: by what is there, earliest first; a tie is settled by what follows."""
+    assert detect(text) == name
+    assert detect(text + " " * 5000) == name
+
+
+def test_only_declared_tools_tell_a_dialect():
+    text = '<tool_call>{"name": "calc", "arguments": {}}</tool_call>'
+    assert detect(text, [TOOL]) == "hermes"
+    assert detect(text, ["other"]) is None

@@ -22,6 +22,7 @@ from toolglot.profiles import (
     Capabilities,
     ProfileError,
     UnknownProviderError,
+    dialect_for,
     family_of,
     get_capabilities,
     get_profile,
@@ -477,3 +478,19 @@ def test_every_lazy_name_is_public():
         assert getattr(toolglot, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         toolglot.nope  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "dialect"),
+    [
+        ("qwen3-coder-480b", "anthropic", "qwen3_coder"),
+        ("deepseek-ai/DeepSeek-V3.2", None, "deepseek_v32"),
+        ("a-new-model", "deepseek", "auto"),
+        ("a-new-model", "lmstudio", "lmstudio"),
+        ("a-new-model", "openai", None),
+        ("a-new-model", "nobody", None),
+        ("a-new-model", None, None),
+    ],
+)
+def test_the_dialect_of_a_model_is_that_of_its_family_or_provider(model, provider, dialect):
+    assert dialect_for(model, provider) == dialect

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         UntranslatableError,
     )
     from toolglot.lint import Violation, lint_stream
-    from toolglot.parsers import ToolingMiddleware, get_parser, register_parser
+    from toolglot.parsers import ToolingMiddleware, detect, get_parser, register_parser
     from toolglot.profiles import (
         UnknownProviderError,
         family_of,
@@ -83,6 +83,7 @@ __all__ = [
     "build_tool_result_messages",
     "decode_request",
     "decode_response",
+    "detect",
     "diagnose",
     "encode_request",
     "encode_response",
@@ -144,6 +145,7 @@ _HOMES = {
     "Violation": "lint",
     "lint_stream": "lint",
     "ToolingMiddleware": "parsers",
+    "detect": "parsers",
     "get_parser": "parsers",
     "register_parser": "parsers",
     "UnknownProviderError": "profiles",

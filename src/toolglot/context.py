@@ -75,6 +75,10 @@ class Options(Struct, frozen=True, kw_only=True):
     """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
     but tabs and line ends (`c0`)."""
 
+    dialect: str | None = None
+    """Make calls of those that a model writes into its text: in this dialect, or in any (`auto`).
+    None: text is text."""
+
     max_calls: int | None = None
     """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
 
@@ -132,7 +136,7 @@ class Context:
         self.request = request
         self.undo = undo or Undo()
         self.declared: tuple[Tool, ...] | None = None
-        """For an answer: the tools as the provider was told them, if the request is known."""
+        """The tools as the provider was told them; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.tool_paths: tuple[str, ...] | None = None
         self._seed = seed

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.adapt.emulate import dialect_of
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -174,12 +175,15 @@ class Exchange:
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
+            if ctx.declared is None and ctx.request is not None:
+                ctx.declared = ctx.request.tools
             self._answer = ctx
         return self._answer
 
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
-        if self._decoded is None and self.client == self.provider:
+        home = self.client == self.provider and dialect_of(self.options) is None
+        if self._decoded is None and home:
             return self._glanced()
         try:
             return self.asked

@@ -13,7 +13,8 @@ that a model wrote into its text are looked for only where the answer holds none
 stands in `TEXT_PARSERS`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -22,6 +23,8 @@ from msgspec.structs import replace
 
 from toolglot import ir
 from toolglot.calls import ToolCall, format_tools, parse_tool_calls, validate_tool_calls
+from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.text import TextDecoder, parse_text
 from toolglot.errors import DecodeError
 from toolglot.profiles import PROVIDERS, Profile, UnknownProviderError, get_profile
 from toolglot.translate import Body, decode_response
@@ -48,7 +51,18 @@ class ToolParser(Protocol):
 TextParser = Callable[[str], list[ToolCall]]
 """Reads the calls that a model wrote into a text; each keeps its own piece as `raw_input`."""
 
-TEXT_PARSERS: Final[dict[str, TextParser]] = {}
+
+def _written(dialect: str, text: str) -> list[ToolCall]:
+    calls = parse_text(text, dialect=dialect).calls
+    return [
+        ToolCall(id=call.id, name=call.name, arguments=call.arguments, raw_input=call.raw)
+        for call in calls
+    ]
+
+
+TEXT_PARSERS: Final[dict[str, TextParser]] = {
+    dialect: partial(_written, dialect) for dialect in DIALECTS
+}
 """By dialect. A provider's own dialects, in the order of its profile, are tried on its texts."""
 
 _AROUND_CALL: Final[Mapping[str, tuple[tuple[str, str | None], Callable[[ir.Json], ir.Json]]]] = {
@@ -133,6 +147,55 @@ def _with_raw_input(call: ToolCall) -> ToolCall:
         why = f"failed to parse tool arguments: {error}"
         return replace(call, raw_input=call.arguments, invalid=why)
     return call
+
+
+# --- finding out ----------------------------------------------------------------------------------
+
+_CALLS: Final[Mapping[str, tuple[str | tuple[str, str], ...]]] = {
+    "openai-chat": ("choices", "message", "tool_calls", "function"),
+    "ollama": ("message", "tool_calls", "function"),
+    "anthropic": ("content", ("type", "tool_use")),
+    "openai-responses": ("output", ("type", "function_call")),
+    "gemini": ("candidates", "content", "parts", "functionCall"),
+}
+"""By protocol: where an answer holds a call, and what shows that. Lists are looked into."""
+_PIECE: Final = 4096
+
+
+def detect(text: str, tools: Iterable[Any] | None = None) -> str | None:
+    """What a text is in, by its first call: a protocol if it is an answer of one, else a dialect.
+
+    None if there is no call in it. Words that look like a mark decide nothing: the call must be
+    there, and of one of the `tools` if these are given.
+    """
+    if text.lstrip().startswith("{"):
+        try:
+            body = jsontext.peek(text)
+        except ValueError:
+            body = None
+        for protocol, path in _CALLS.items():
+            if _holds(body, path):
+                return protocol
+    decoder = TextDecoder("auto", tools)
+    for start in range(0, len(text), _PIECE):
+        decoder.feed(text[start : start + _PIECE])
+        if decoder.dialect is not None:
+            return decoder.dialect
+    decoder.close()
+    return decoder.dialect
+
+
+def _holds(value: Any, path: tuple[str | tuple[str, str], ...]) -> bool:
+    if isinstance(value, list):
+        return any(_holds(each, path) for each in value)
+    if not path:
+        return isinstance(value, dict)
+    if not isinstance(value, dict):
+        return False
+    step, *rest = path
+    if isinstance(step, tuple):
+        return value.get(step[0]) == step[1]
+    return _holds(value.get(step), tuple(rest))
 
 
 # --- the registry ---------------------------------------------------------------------------------

@@ -339,6 +339,20 @@ def family_of(model: str) -> Family | None:
     return None
 
 
+def dialect_for(model: str, provider: str | None = None) -> str | None:
+    """How a model writes calls as text: by its family, else by its provider.
+
+    `auto` if the provider's models write in several ways; None if nothing is known.
+    """
+    family = family_of(model)
+    if family is not None and family.dialect is not None:
+        return family.dialect
+    if provider is None or provider not in PROVIDERS:
+        return None
+    known = get_profile(provider).tools.dialects
+    return "auto" if len(known) > 1 else next(iter(known), None)
+
+
 class _Names(Mapping[str, str]):
     """Names of providers, and the protocol that each usually speaks; read when looked at."""
 

@@ -106,6 +106,15 @@ CATALOGUE: Final[dict[str, Code]] = {
     "arguments-repaired": Code("info", "arguments repaired to fit the schema of their tool"),
     "arguments-unchecked": Code("info", "arguments of a tool whose schema cannot be read"),
     "arguments-sanitised": Code("lossy", "control characters taken out of arguments, as asked for"),
+    "call-promoted": Code(
+        "info", "a call that the model wrote into its text, made a call; blank around it went too"
+    ),
+    "call-duplicate": Code("info", "a call that came both as a call and as text, delivered once"),
+    "call-cut": Code("info", "a call in the text that broke off; it is not delivered as a call"),
+    "reasoning-promoted": Code(
+        "info", "reasoning that the model wrote into its text, made reasoning"
+    ),
+    "marks-dropped": Code("info", "marks in the text that mean nothing to the reader"),
     "call-invalid": Code("lossy", "a call that does not fit its tool, to be asked for again"),
     "calls-over-limit": Code("lossy", "more calls in one answer than the client takes"),
     "error-marked": Code(

@@ -2,12 +2,14 @@
 
     bytes  →  decode  →  adapt  →  grammar  →  encode  →  bytes
 
-Same protocol on both sides: the bytes pass through untouched, unless calls are to be changed.
+Same protocol on both sides: the bytes pass through untouched, unless calls are to be changed
+or looked for in the text.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.streams import StreamPass, stream_passes
 from toolglot.adapt.validate import asks, changes
 from toolglot.context import Context, Options
@@ -64,8 +66,9 @@ class StreamTranslator:
     ) -> None:
         decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
-        self._same = source == target and not changes(self._ctx.options)
-        self._watches = self._same and (watch or asks(self._ctx.options))
+        chosen = self._ctx.options
+        self._same = source == target and not (changes(chosen) or dialect_of(chosen))
+        self._watches = self._same and (watch or asks(chosen))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)
         self._adapt = _chain(stream_passes(self._ctx))

@@ -241,3 +241,18 @@ def test_a_receipt_in_words():
         "  unsupported: part-dropped at b: gone",
         "  info: id-made: made",
     ]
+
+
+def test_calls_in_the_text_are_found_if_asked_for(cli, tmp_path):
+    written = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+    body = {"choices": [{"message": {"content": written}, "finish_reason": "stop"}]}
+    asked = tmp_path / "ask.json"
+    asked.write_text(json.dumps({**ASK, "tools": [{"name": "now", "input_schema": {}}]}))
+    how = ("--what", "response", "--dialect", "auto", "--request", str(asked))
+    done = cli("translate", *pair("openai-chat", "anthropic"), *how, data=json.dumps(body).encode())
+    shown = json.loads(done.out)
+    assert (shown["stop_reason"], shown["content"][0]["name"]) == ("tool_use", "now")
+    assert "call-promoted" in done.err
+    refused = cli("translate", *pair("anthropic", "openai-chat"), "--dialect", "auto", data=b"{}")
+    assert refused.code == 2
+    assert "--dialect has no meaning for --what request" in refused.err

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolglot.dialects.text import parse_text
+from toolglot.dialects.text import TextDecoder, merged, parse_text
 
 TOOLS = [{"name": "f", "parameters": {"properties": {"q": {"type": "string"}}}}]
 
@@ -30,3 +30,12 @@ def test_actions(text, arguments):
 )
 def test_no_action(text):
     assert parse_text(text, TOOLS, "react").content == text
+
+
+def test_what_follows_an_observation_is_the_same_at_any_cut():
+    text = "Action: f\nAction Input: moon\nObservation: full\nAction:"
+    whole = parse_text(text, TOOLS, "react")
+    assert whole.content == "\nAction:"
+    decoder = TextDecoder("react", TOOLS)
+    segments = [each for char in text for each in decoder.feed(char)]
+    assert tuple(merged([*segments, *decoder.close()])) == whole.segments

@@ -1,5 +1,6 @@
 """The laws of the architecture that speak of streams, over the registry."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.laws.corpus import NAMES, PAIRS, fixture_id
+from tests.laws.corpus import NAMES, PAIRS, fixture_id, objects, some_words
 from tests.laws.streams import (
     NAMESAKES,
     STREAMS,
     TWINS,
+    arguments,
     assembled,
     assert_legal,
     body_of,
@@ -256,6 +258,11 @@ def test_law_5_clients_get_only_legal_sequences(
 
 
 ASKED = ir.Request(model="asked-for", messages=())
+TOOLED = replace(
+    ASKED,
+    tools=(ir.FunctionTool(name="tell", parameters={"type": "object"}),),
+    include_usage=True,
+)
 
 
 @pytest.mark.parametrize("mode", ["live", "buffered"])
@@ -353,6 +360,89 @@ def test_law_11_generated_streamed_turns_come_back(
         return
     shown = fold(decode(target, [translate(source, target, [data])[0]]))
     assert_comes_back(source, assembled(source, answer), target, assembled(target, shown))
+
+
+# --- dialects ------------------------------------------------------------------------------------
+
+
+@every_target
+@every_stream
+def test_looking_for_calls_changes_nothing_where_there_are_none(
+    name: str, file: Path, target: str
+) -> None:
+    data = file.read_bytes()
+    plain_, looked = (
+        translate(name, target, [data], dialect=dialect, request=TOOLED)
+        for dialect in (None, "auto")
+    )
+    events, others = (decode(target, [written]) for written, _ in (plain_, looked))
+    if name != target:
+        assert lint_stream(looked[0], target) == lint_stream(plain_[0], target)
+    elif was_cut(decode(name, [data])):
+        # A call that broke off passes through untouched, but cannot be written in every protocol.
+        return
+    assert loose(fold(others), target) == loose(fold(events), target)
+    assert "call-promoted" not in looked[1].codes()
+
+
+@every_target
+@pytest.mark.parametrize("source", NAMES)
+@given(response=responses(), seed=seeds)
+@slow_ok
+def test_looking_for_calls_changes_no_generated_answer(
+    source: str, target: str, response: ir.Response, seed: int
+) -> None:
+    data = stream_of(source, response, seed)
+    streams = [
+        fold(decode(target, [translate(source, target, [data], dialect=dialect)[0]]))
+        for dialect in (None, "auto")
+    ]
+    assert loose(streams[0], target) == loose(streams[1], target)
+    body = assembled(source, response)
+    wires = [
+        translate_response(body, source=source, target=target, dialect=dialect)
+        for dialect in (None, "auto")
+    ]
+    assert wires[0] == wires[1]
+
+
+unquoted = some_words.map(lambda text: text.replace("`", ".").replace("~", "."))
+WRITTEN = '<tool_call>\n{"name": "tell", "arguments": %s}\n</tool_call>'
+
+
+@every_target
+@pytest.mark.parametrize("source", NAMES)
+@given(
+    written=st.lists(st.tuples(unquoted, objects), min_size=1, max_size=3),
+    seed=seeds,
+    places=st.lists(st.integers(0, 2**20), max_size=9),
+)
+@slow_ok
+def test_written_calls_reach_the_client_whole_or_streamed_and_however_cut(
+    source: str, target: str, written: list[tuple[str, Any]], seed: int, places: list[int]
+) -> None:
+    """X-08, S3-24, S3-25: the same calls and words, in order, and the stop says so."""
+    text = "".join(f"{words}{WRITTEN % json.dumps(value)}" for words, value in written)
+    response = ir.Response(
+        id="resp_1",
+        model="m",
+        choices=(ir.Choice(parts=(ir.Text(text=text),), stop=ir.StopReason(kind="end")),),
+        usage=ir.Usage(input=1, output=1),
+    )
+    asked = {"request": TOOLED, "dialect": "auto"}
+    data = stream_of(source, response, seed)
+    sent, receipt = translate(source, target, cut_at(data, places), **asked)
+    assert (sent, receipt) == translate(source, target, [data], **asked)
+    assert lint_stream(sent, target) == []
+    wire, _ = translate_response(assembled(source, response), source=source, target=target, **asked)
+    whole, streamed = (decode_response(wire.body, source=target), fold(decode(target, [sent])))
+    assert loose(whole, target)[0] == loose(streamed, target)[0]
+    assert isinstance(whole, ir.Response)
+    (choice,) = whole.choices
+    calls = [part for part in choice.parts if isinstance(part, ir.ToolCall)]
+    assert [(call.name, arguments(call)) for call in calls] == [("tell", v) for _, v in written]
+    assert choice.stop is not None
+    assert choice.stop.kind == "tool_calls"
 
 
 # --- buffered is live ----------------------------------------------------------------------------

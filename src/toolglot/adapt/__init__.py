@@ -20,6 +20,7 @@ from toolglot.adapt.limits import limit_cache_marks, require_limits, require_str
 from toolglot.adapt.names import alias_names, collapse_duplicates
 from toolglot.adapt.namespaces import flatten_namespaces
 from toolglot.adapt.pairing import pair_results
+from toolglot.adapt.promote import promote
 from toolglot.adapt.restore import restore
 from toolglot.adapt.rules import apply_rules
 from toolglot.adapt.schemas import narrow_schemas
@@ -70,7 +71,7 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 )
 """What a request needs that stays in its protocol and whose tools are told as text."""
 
-RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (prefix_ids, restore, check_calls)
+RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (promote, prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
 SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
@@ -80,6 +81,8 @@ def adapt_request(request: Request, ctx: Context) -> Request:
     """A request as the target can take it."""
     for adapt in (*ctx.options.passes, *REQUEST_PASSES):
         request = adapt(request, ctx)
+    if ctx.declared is None:
+        ctx.declared = request.tools
     return request
 
 
@@ -103,7 +106,5 @@ def told(request: Request, client: Surface, provider: Surface, options: Options)
     """
     ctx = Context(options, source=client, target=provider)
     adapt = emulate_at_home if client is provider else adapt_request
-    sent = adapt(request, ctx)
-    if ctx.declared is None:
-        ctx.declared = sent.tools
+    adapt(request, ctx)
     return ctx

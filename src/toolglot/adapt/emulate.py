@@ -43,7 +43,7 @@ def dialect_of(options: Options) -> str | None:
     """The dialect that calls in the text of an answer are read in: that of emulated tools, else
     the one asked for.
     """
-    return emulation(options) or getattr(options, "dialect", None)
+    return emulation(options) or options.dialect
 
 
 def emulate_tools(request: Request, ctx: Context) -> Request:

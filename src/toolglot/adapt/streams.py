@@ -14,7 +14,9 @@ from toolglot.adapt.answers import adapt_part
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
+from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.ids import Prefixing
+from toolglot.adapt.promote import Promoting
 from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
 from toolglot.adapt.validate import Checking, asks, changes, limit_of
@@ -46,12 +48,15 @@ class StreamPass(Protocol):
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     source, target = surfaces(ctx)
-    if source is target and asks(ctx.options):
-        # Nothing needs adapting; calls are checked all the same.
-        return [Serial(), Checking(ctx)]
+    passes: list[StreamPass] = [Promoting(ctx)] if dialect_of(ctx.options) else []
+    if source is target and (asks(ctx.options) or passes):
+        # Nothing needs adapting; calls are found and checked all the same.
+        passes.append(Serial())
+        if ctx.undo:
+            passes.append(Restoring(ctx))
+        return [*passes, Checking(ctx)] if asks(ctx.options) else passes
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
-    passes: list[StreamPass] = []
     # Whatever holds a call back, as targets do that write calls whole, would let later parts
     # overtake it, unless those wait too.
     if target.one_open_part or target.arguments == "object" or holds:

@@ -30,6 +30,7 @@ _ONLY: Final = {
     "request": (RESPONSE, ERROR, STREAM),
     "split": (STREAM,),
     "stream_tools": (STREAM,),
+    "dialect": (RESPONSE, STREAM),
     "pretty": (REQUEST, RESPONSE, ERROR),
 }
 """Options that make sense for some kinds of document only."""

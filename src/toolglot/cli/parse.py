@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolglot.cli.common import Commands, add_command, add_file, read_input, read_list
+from toolglot.cli.progress import Progress
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import ParsedText, TextDecoder, merged
 from toolglot.errors import DecodeError
@@ -53,8 +54,11 @@ def run(args: argparse.Namespace) -> int:
     """Print what the text holds, as one line of JSON, or one for each line of the input."""
     tools = read_list(args.tools, "tools") if args.tools else None
     data = read_input(args.file).decode("utf-8", "replace")
-    for text, own in _texts(data) if args.jsonl else [(data, None)]:
-        print(jsontext.text(_shown(_parsed(args, text, own or tools))))
+    texts = _texts(data) if args.jsonl else iter([(data, None)])
+    with Progress(data.count("\n") if args.jsonl else 0) as progress:
+        for text, own in texts:
+            print(jsontext.text(_shown(_parsed(args, text, own or tools))))
+            progress.advance()
     return 0
 
 

@@ -30,6 +30,7 @@ _EXAMPLES: Final = (
     "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
     "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
+    "toolglot translate --from ollama --to anthropic --what response --dialect auto answer.json",
     "curl -N ... | toolglot translate --from openai-chat --to anthropic --what stream",
 )
 _PIECE: Final = 64 * 1024
@@ -74,6 +75,13 @@ def add(commands: Commands) -> None:
         choices=("live", "buffered"),
         help="stream the arguments of calls as they come, or each call whole",
     )
+    parser.add_argument(
+        "--dialect",
+        choices=["auto", *DIALECTS],
+        metavar="DIALECT",
+        help="make calls of those that the model wrote into its text: in this dialect, or auto for "
+        "any (`toolglot dialects` lists them); with --request, only calls of its tools",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -81,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
     check_options(args)
     if args.what == STREAM:
         return _stream(args)
-    options = {name: value for name in ("model", "tools") if (value := getattr(args, name))}
+    names = ("model", "tools", "dialect")
+    options = {name: value for name in names if (value := getattr(args, name))}
     body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)
     _report(receipt, args.receipt)
@@ -91,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _stream(args: argparse.Namespace) -> int:
     """Translate a stream as it comes; in strict mode not before all of it was seen."""
-    names = ("stream_tools", "tools")
+    names = ("stream_tools", "tools", "dialect")
     options = {name: value for name in names if (value := getattr(args, name))}
     translator = stream_translator(args, strict=args.strict, **options)
     output, held = sys.stdout.buffer, list[bytes]()

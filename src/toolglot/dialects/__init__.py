@@ -1,6 +1,6 @@
 """Dialects: the ways in which models write tool calls inside plain text.
 
 An engine (`json_calls`, `parameters`, `pairs`, …) reads one family of formats; a dialect is a row
-of `table` over the engines; `text` applies a row, or finds out which one, to text that comes in
-any pieces.
+over the engines, in the module of its family in `rows`, and `table` has them all; `text` applies a
+row, or finds out which one, to text that comes in any pieces.
 """

@@ -1,11 +1,21 @@
 """Calls that are JSON objects: between tags, after a token, in a fence, or bare."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolglot.dialects import literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, Text, encoded
+from toolglot.dialects.arguments import ObjectArguments
+from toolglot.dialects.scan import (
+    Form,
+    Reader,
+    Refused,
+    Steps,
+    Stops,
+    Text,
+    encoded,
+)
 
 _NAMES: Final = ("name", "function", "tool_name", "tool", "action", "function_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "action_input", "params")
@@ -14,6 +24,10 @@ _INNER: Final = ("function", "tool_call", "function_call")
 _LISTS: Final = ("tool_calls", "content", "calls")
 _CODE_END: Final = Stops("</code>")
 _MAX_LEAD: Final = 256
+_MAX_HEAD: Final = 512
+_HEAD: Final = re.compile(
+    r'\{\s*"name"\s*:\s*"([^"\\\n]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{'
+)
 
 
 class Found(NamedTuple):
@@ -23,6 +37,29 @@ class Found(NamedTuple):
     arguments: str
     id: str = ""
     raw: str = ""
+
+
+class _Progress:
+    """Watches an object come in: after the usual beginning, its arguments are told."""
+
+    __slots__ = ("_arguments", "_reader", "_start")
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._start: int | None = reader.pos
+        self._arguments: ObjectArguments | None = None
+
+    def __call__(self, end: int) -> None:
+        """It came as far as this."""
+        if self._start is not None:
+            match = _HEAD.match(self._reader.buf, self._start, end)
+            if match is not None:
+                self._reader.named(match[1])
+                self._arguments = ObjectArguments(self._reader, match.end() - 1)
+            if match is not None or end - self._start > _MAX_HEAD:
+                self._start = None
+        if self._arguments is not None:
+            self._arguments(end)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +145,8 @@ class JsonForm(Form):
         _offer(reader, calls)
 
     def _value(self, reader: Reader) -> Steps[list[Found]]:
-        text, complete = yield from reader.value()
+        plain = not (self.keyed or self.must_close or self.envelope)
+        text, complete = yield from reader.value(progress=_Progress(reader) if plain else None)
         if not complete:
             text = yield from self._completed(reader, text)
         found = list(self._calls(text))

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolglot.dialects import literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.arguments import ObjectArguments
+from toolglot.dialects.scan import (
+    Form,
+    Reader,
+    Refused,
+    Steps,
+    Stops,
+    encoded,
+    plausible,
+)
 
 _MAX_NAME: Final = 256
 _NUMBERED: Final = re.compile(r"(?:functions?\.)?(.*?)(?::(\d+))?", re.DOTALL)
@@ -104,6 +113,8 @@ class NamedForm(Form):
                 raise Refused
             arguments = "{}"
         else:
+            if not (self.numbered and name.isdigit()):
+                reader.named(name, call_id)
             arguments = yield from self._object(reader)
         end = reader.pos
         if fence:
@@ -125,11 +136,14 @@ class NamedForm(Form):
                 reader.pos = end
                 return
             yield from reader.spaces()
+            reader.named(name)
             arguments = yield from self._object(reader)
             reader.offer(name, arguments)
 
     def _object(self, reader: Reader) -> Steps[str]:
-        text, complete = yield from reader.value(loose=True)
+        text, complete = yield from reader.value(
+            loose=True, progress=ObjectArguments(reader, reader.pos)
+        )
         if not complete and not text.rstrip().endswith(("}", "]", '"')):
             raise Refused
         try:

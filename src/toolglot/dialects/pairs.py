@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.arguments import MemberArguments
+from toolglot.dialects.scan import (
+    Form,
+    Reader,
+    Refused,
+    Steps,
+    Stops,
+    encoded,
+    plausible,
+)
 
 _MAX_NAME: Final = 256
 _MAX_KEY: Final = 1024
@@ -70,6 +79,7 @@ class PairForm(Form):
             if not (yield from reader.literal(end)) and reader.pos < len(reader.buf):
                 raise Refused
         else:
+            reader.named(name)
             arguments = yield from self._pairs(reader, schema, suffix)
         reader.offer(name, encoded(arguments))
 
@@ -87,6 +97,7 @@ class PairForm(Form):
         self, reader: Reader, schema: Mapping[str, Any], suffix: str
     ) -> Steps[dict[str, Any]]:
         arguments: dict[str, Any] = {}
+        told = MemberArguments(reader)
         end, key = f"</{self.call}{suffix}>", f"<{self.key}{suffix}>"
         key_end = Stops(f"</{self.key}{suffix}>", key, end)
         while True:
@@ -106,17 +117,21 @@ class PairForm(Form):
             if (yield from reader.literal(key, end)):
                 reader.pos = here
                 continue
-            raw = yield from self._value(reader, suffix)
-            rule = coerce.parameter(schema, name.strip())
-            arguments[name.strip()] = coerce.typed(raw, rule, schema, plain=self.plain)
+            name = name.strip()
+            rule = coerce.parameter(schema, name)
+            if coerce.kinds(rule, schema) == {"string"}:
+                told.open(name, reader.pos, trims=False)
+            raw = yield from self._value(reader, suffix, told)
+            arguments[name] = coerce.typed(raw, rule, schema, plain=self.plain)
+            told.add(name, arguments[name])
 
-    def _value(self, reader: Reader, suffix: str) -> Steps[str]:
+    def _value(self, reader: Reader, suffix: str, told: MemberArguments) -> Steps[str]:
         close, key = f"</{self.value}{suffix}>", f"<{self.key}{suffix}>"
         end = f"</{self.call}{suffix}>"
         start = reader.pos
         stops = Stops(close, key, end)
         while True:
-            _, stop = yield from reader.until(stops)
+            _, stop = yield from reader.until(stops, progress=told)
             at = reader.pos - len(stop)
             if not stop:
                 raise Refused

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
+from toolglot.dialects.arguments import MemberArguments
 from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded
 
 _MAX_HEAD: Final = 512
@@ -97,13 +98,16 @@ class ParameterForm(Form):
         if reader.tools.resolve(name) is None or reader.tools.known:
             name = name.strip("\"'")
         schema = reader.schema(name)
+        reader.named(name)
+        told = MemberArguments(reader)
         arguments: dict[str, Any] = {}
         body = ""
         while not closed:
             yield from reader.spaces()
             if (yield from reader.literal(*self.parameter)):
-                key, value = yield from self._parameter(reader, schema)
+                key, value = yield from self._parameter(reader, schema, told)
                 arguments[key] = value
+                told.add(key, value)
             elif (yield from reader.literal(*self.call_end)):
                 break
             elif not arguments and not body and (yield from reader.peek()) == "{":
@@ -123,7 +127,9 @@ class ParameterForm(Form):
         if not follows and not arguments and not body:
             raise Refused
 
-    def _parameter(self, reader: Reader, schema: Mapping[str, Any]) -> Steps[tuple[str, Any]]:
+    def _parameter(
+        self, reader: Reader, schema: Mapping[str, Any], told: MemberArguments
+    ) -> Steps[tuple[str, Any]]:
         key, attributes, closed = yield from self._head(reader)
         if not key:
             raise Refused
@@ -137,17 +143,20 @@ class ParameterForm(Form):
             if not stop or not (yield from reader.literal(*self.parameter_end)):
                 raise Refused
             return key, typed(raw, schema, key, attributes, plain=self.plain)
-        raw = yield from self._raw(reader)
+        told.dead |= key in _WRAPPED and coerce.parameter(schema, key) is None
+        if not self.escaped and is_text(schema, key, attributes, plain=self.plain):
+            told.open(key, reader.pos, trims=True)
+        raw = yield from self._raw(reader, told)
         if self.escaped:
             raw = html.unescape(raw)
         return key, typed(_trimmed(raw), schema, key, attributes, plain=self.plain)
 
-    def _raw(self, reader: Reader) -> Steps[str]:
+    def _raw(self, reader: Reader, told: MemberArguments) -> Steps[str]:
         """A value up to the closer that really ends it."""
         start = reader.pos
         stops = Stops(*self.parameter_end, *self.call_end, *self.closers, *self._next())
         while True:
-            _, stop = yield from reader.until(stops)
+            _, stop = yield from reader.until(stops, progress=told)
             end = reader.pos - len(stop)
             if not stop:
                 raise Refused
@@ -193,6 +202,18 @@ def typed(
         kinds = coerce.kinds(rule, schema)
         return raw if not kinds or "string" in kinds else coerce.typed(raw, rule, schema)
     return coerce.typed(raw, rule, schema, plain=plain and not flag and not kind)
+
+
+def is_text(
+    schema: Mapping[str, Any], key: str, attributes: Mapping[str, str], *, plain: bool
+) -> bool:
+    """Whether `typed` gives the text itself, whatever that is."""
+    kinds = coerce.kinds(coerce.parameter(schema, key), schema)
+    flag = attributes.get("string", "").lower()
+    kind = attributes.get("type", "").lower()
+    if flag == "true" or kind == "string":
+        return not kinds or "string" in kinds
+    return kinds == {"string"} or (not kinds and plain and not flag and not kind)
 
 
 def _trimmed(raw: str) -> str:

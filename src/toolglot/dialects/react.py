@@ -10,6 +10,7 @@ from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded,
 _NUMBERED: Final = re.compile(r"(?:\s+\d+)?\s*:")
 _MAX_LINE: Final = 256
 _ENDS: Final = Stops("\nObservation", "\nAction", "\nThought", "\nFinal Answer")
+_NEXT: Final = Stops("\nThought", "\nAction", "\nFinal Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +32,8 @@ class ReactForm(Form):
         text, stop = yield from reader.until(_ENDS)
         arguments = self._arguments(reader, name, text.strip())
         if stop == "\nObservation":
-            yield from reader.until(Stops("\nThought", "\nAction", "\nFinal Answer"))
-            stop = "" if reader.pos >= len(reader.buf) else "\n"
-            if stop:
-                reader.pos = reader.buf.rfind("\n", 0, reader.pos)
-        elif stop:
-            reader.pos -= len(stop)
+            _, stop = yield from reader.until(_NEXT)
+        reader.pos -= len(stop)
         reader.offer(name, arguments)
 
     def _arguments(self, reader: Reader, name: str, text: str) -> str:

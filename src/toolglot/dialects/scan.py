@@ -8,7 +8,7 @@ finds no call raises `Refused`; what it had not yet turned into calls is then te
 
 import re
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -19,11 +19,15 @@ from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
 
 T = TypeVar("T")
+Progress = Callable[[int], None]
+"""Hears how far a value was read."""
 Steps = Generator[None, None, T]
 """A piece of reading: yields to ask for more text, returns what it read."""
 
 MAX_BLOCK: Final = 1 << 22
 """The longest block, in characters, that is kept back in the hope of a call."""
+LIVE_FROM: Final = 128
+"""How long arguments must be to leave before they are whole; short ones are better off certain."""
 _MAX_NAME: Final = 256
 _BOUNDARY: Final = re.compile(r"[.:/]")
 _NO_NAME: Final = frozenset(" \t\r\n<>{}()[]\"'`,;|=&")
@@ -53,9 +57,33 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     name: str
     arguments: str
     raw: str = ""
+    id_made: bool = False
+    """Whether the model gave no id of its own."""
 
 
-Segment = Text | Reasoning | Call
+class Begun(msgspec.Struct, frozen=True, tag="begun"):
+    """A call whose arguments are long and still coming: the pieces follow, and then the call."""
+
+    id: str
+    name: str
+    id_made: bool = False
+
+
+class Piece(msgspec.Struct, frozen=True, tag="piece"):
+    """More of the arguments of the call that has begun."""
+
+    text: str
+
+
+class Broken(msgspec.Struct, frozen=True, tag="broken"):
+    """The end of a call that had begun and is none after all, with the text that it was."""
+
+    name: str
+    raw: str
+
+
+Segment = Text | Reasoning | Call | Begun | Piece | Broken
+"""The last three come only from those who ask for them."""
 
 
 class Tools:
@@ -154,8 +182,8 @@ class Reader:
     """Text from the start of a block on, and what has become of it."""
 
     __slots__ = (
-        "buf", "final", "limit", "mark", "offers", "out", "pos", "refusals", "seen", "strict",
-        "tools", "used",
+        "begun", "buf", "final", "limit", "live", "mark", "offers", "out", "pending", "pos",
+        "refusals", "seen", "strict", "told", "tools", "used",
     )  # fmt: skip
 
     def __init__(self, tools: Tools) -> None:
@@ -176,6 +204,14 @@ class Reader:
         """How far text was looked at, calls or not."""
         self.strict = False
         """Whether a first call that nobody declared makes the whole block no block."""
+        self.live = False
+        """Whether long arguments leave while they come."""
+        self.pending: Begun | None = None
+        """The call that is being read, from its name on."""
+        self.begun = False
+        """Whether it has left."""
+        self.told: list[str] = []
+        """What is certain of its arguments."""
 
     def append(self, text: str) -> None:
         """More text. In place while nobody else holds the buffer, so that growing is linear."""
@@ -230,10 +266,13 @@ class Reader:
             raise Refused
         return found
 
-    def until(self, stops: "Stops", limit: int = 0) -> Steps[tuple[str, str]]:
+    def until(
+        self, stops: "Stops", limit: int = 0, progress: "Progress | None" = None
+    ) -> Steps[tuple[str, str]]:
         """The text up to the first of the stops, and that stop, both consumed.
 
         Without a stop all of the rest, with an empty stop. More than `limit` is no call.
+        `progress` hears how far there is certainly no stop.
         """
         start = scan = self.pos
         top = start + limit + stops.longest if limit else sys.maxsize
@@ -246,6 +285,8 @@ class Reader:
             if limit and scan - start > limit:
                 raise Refused
             match = None
+            if progress is not None:
+                progress(scan)
             if not (yield from self.more()):
                 match = stops.pattern.search(self.buf, scan, top)
                 break
@@ -254,10 +295,14 @@ class Reader:
             return self.buf[start:], ""
         if limit and match.start() - start > limit:
             raise Refused
+        if progress is not None:
+            progress(match.start())
         self.pos = match.end()
         return self.buf[start : match.start()], match.group()
 
-    def value(self, *, loose: bool = False) -> Steps[tuple[str, bool]]:
+    def value(
+        self, *, loose: bool = False, progress: "Progress | None" = None
+    ) -> Steps[tuple[str, bool]]:
         """The text of the JSON object or array that comes next, and whether it is complete.
 
         Incomplete is one that ends before its last brackets do, at the end of all text or where
@@ -267,10 +312,13 @@ class Reader:
             raise Refused
         start = self.pos
         scan = JsonScan(start, loose=loose)
-        while not scan.advance(self.buf):
-            if not (yield from self.more()):
+        while True:
+            done = scan.advance(self.buf)
+            if progress is not None:
+                progress(scan.pos)
+            if done or not (yield from self.more()):
                 break
-        self.seen = max(self.seen, scan.pos)
+        self.seen = max(self.seen, scan.pos if done else len(self.buf))
         if scan.in_string:
             raise Refused
         self.pos = scan.pos
@@ -284,6 +332,8 @@ class Reader:
             raise Refused
         raw = self.buf[self.mark : self.pos]
         resolved = self.tools.resolve(name)
+        if self.begun:
+            call_id = self._end(resolved, arguments)
         if resolved is None:
             if self.strict and not self.offers:
                 raise Refused
@@ -291,18 +341,70 @@ class Reader:
             self.give_back()
             return False
         self.offers += 1
-        self.out.append(Call(self._new_id(call_id), resolved, arguments, raw))
+        made = self._free_id(call_id)
+        id_made = made != call_id or (
+            self.begun and self.pending is not None and self.pending.id_made
+        )
+        self.used.add(made)
+        self.forget()
+        self.out.append(Call(made, resolved, arguments, raw, id_made=id_made))
         self.mark = self.pos
         return True
 
-    def _new_id(self, given: str) -> str:
+    def _free_id(self, given: str) -> str:
         number = len(self.used)
         made = given if given and given not in self.used else f"call_{number}"
         while made in self.used:
             number += 1
             made = f"call_{number}"
-        self.used.add(made)
         return made
+
+    # --- calls that are still coming ----------------------------------------------------------
+
+    def named(self, name: str, call_id: str = "") -> None:
+        """The name of a call is known, and its arguments come next."""
+        self.forget()
+        resolved = self.tools.resolve(name)
+        if resolved is not None:
+            made = self._free_id(call_id)
+            self.pending = Begun(made, resolved, made != call_id)
+
+    def tell(self, text: str) -> None:
+        """More of the arguments is certain; from some length on, it leaves at once."""
+        if self.pending is None or not self.live or not text:
+            return
+        self.told.append(text)
+        if self.begun:
+            self.out.append(Piece(text))
+        elif sum(map(len, self.told)) >= LIVE_FROM:
+            self.begun = True
+            self.told = ["".join(self.told)]
+            self.out += (self.pending, Piece(self.told[0]))
+
+    def _end(self, name: str | None, arguments: str) -> str:
+        """The id of the call that has left already, if it turned out to be what has left."""
+        told = "".join(self.told)
+        if self.pending is None or name != self.pending.name:
+            raise Refused
+        if arguments.startswith(told):
+            rest = arguments[len(told) :]
+            self.out += (Piece(rest),) if rest else ()
+        elif not _same(told, arguments):
+            raise Refused
+        return self.pending.id
+
+    def broken(self) -> None:
+        """The call that has left already is none."""
+        end = max(self.pos, self.seen)
+        if self.pending is not None:
+            self.out.append(Broken(self.pending.name, self.buf[self.mark : end]))
+            self.used.add(self.pending.id)
+        self.mark = self.pos = end
+        self.forget()
+
+    def forget(self) -> None:
+        """There is no call that is being read."""
+        self.pending, self.begun, self.told = None, False, []
 
     def give_back(self) -> None:
         """What was read since the last call is text."""
@@ -313,6 +415,13 @@ class Reader:
     def schema(self, name: str) -> Mapping[str, Any]:
         """The schema of the tool that a name means."""
         return self.tools.schema(self.tools.resolve(name) or "")
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return bool(jsontext.peek(one) == jsontext.peek(other))
+    except ValueError:
+        return False
 
 
 class Stops:

@@ -10,27 +10,32 @@ from typing import Any, Final
 
 import msgspec
 
+from toolglot.dialects.arming import Situation, armed, pairs
 from toolglot.dialects.scan import (
+    Begun,
+    Broken,
     Call,
     Dialect,
     Form,
+    Piece,
     Reader,
     Reasoning,
     Refused,
     Segment,
     Steps,
-    Stops,
     Text,
     Tools,
 )
 from toolglot.dialects.table import DIALECTS
 
 __all__ = [
-    "Call", "ParsedText", "Reasoning", "Segment", "Text", "TextDecoder", "parse_text",
+    "Begun", "Broken", "Call", "ParsedText", "Piece", "Reasoning", "Segment", "Text",
+    "TextDecoder", "parse_text",
 ]  # fmt: skip
 
 _TRIES: Final = 8
 """How many blocks may begin inside text that turned out to be no block; bounds the work."""
+_AUTO: Final = tuple(row.name for row in DIALECTS.values() if row.auto)
 _FENCES: Final = ("```", "~~~")
 
 
@@ -74,11 +79,11 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
         if words and type(each) is not kind:
             done.append(kind("".join(words)))
             words = []
-        if isinstance(each, Call):
-            done.append(each)
-        else:
+        if isinstance(each, (Text, Reasoning)):
             kind = type(each)
             words.append(each.text)
+        else:
+            done.append(each)
     if words:
         done.append(kind("".join(words)))
     return done
@@ -98,6 +103,9 @@ class _Line:
 
     def take(self, text: str) -> None:
         """More text for the user."""
+        if not self.blank and len(self.head) >= len(_FENCES[0]) and "\n" not in text:
+            self.last = text[-1:] or self.last
+            return
         first, *rest = text.split("\n")
         self._line(first)
         for line in rest:
@@ -121,37 +129,57 @@ class TextDecoder:
     """Takes text as it comes and gives segments as soon as they are certain."""
 
     def __init__(
-        self, dialect: str = "auto", tools: Iterable[Any] | None = None, *, thinking: bool = False
+        self,
+        dialect: str = "auto",
+        tools: Iterable[Any] | None = None,
+        *,
+        thinking: bool = False,
+        marked_only: bool = False,
+        live: bool = False,
     ) -> None:
+        """`thinking` if the text begins inside reasoning; `marked_only` if it is all reasoning, in
+        which only calls between marks count; `live` if long arguments are wanted as they come.
+        """
         if dialect != "auto" and dialect not in DIALECTS:
             raise ValueError(f"unknown dialect {dialect}")
         self._auto = dialect == "auto"
         self.dialect: str | None = None if self._auto else dialect
         """The dialect of the calls; none as long as it is not known."""
         self._reader = Reader(Tools(tools))
-        rows = [row for row in DIALECTS.values() if row.auto] if self._auto else [DIALECTS[dialect]]
-        self._rows = rows
-        self._pairs = dict(pair for row in rows for pair in row.reasoning)
+        self._reader.live = live
+        self._rows = _AUTO if self._auto else (dialect,)
+        self._marked_only = marked_only
+        self._pairs = pairs(self._rows, marked_only=marked_only)
         self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
         self._interrupted = False
         self._line = _Line()
         self._scan = 0
         self._block: Iterator[None] | None = None
         self._candidates: list[tuple[Dialect, Form, str]] = []
-        self._row = rows[0]
+        self._row = DIALECTS[self._rows[0]]
         self._start = 0
         self._reach = 0
         self._tries = 0
         self._calls = 0
+        self._left = ""
+        """The id of the last call that left before it was whole."""
         self._gap = True
         self._arm()
-        begin = [(row, form, "") for row in rows for form in row.forms if form.at == "begin"]
-        if begin and not thinking:
+        begin = [
+            (row, form, "")
+            for row in map(DIALECTS.__getitem__, self._rows)
+            for form in row.forms
+            if form.at == "begin"
+        ]
+        if begin and not thinking and not marked_only:
             self._candidates = begin
             self._next()
 
     def feed(self, text: str) -> list[Segment]:
         """More text; what is certain now."""
+        if self._block is None and not self._reader.buf and self._search(text, 0) is None:
+            # By far the most text: words, and nothing that may become anything else.
+            return self._words(text) if text else []
         self._reader.append(text)
         return self._run()
 
@@ -162,43 +190,29 @@ class TextDecoder:
         self._emit(len(self._reader.buf))
         return [*done, *self._drain()]
 
+    @property
+    def in_progress(self) -> dict[str, str]:
+        """The call that is being read: its name by its id, as soon as that is known."""
+        pending = self._reader.pending
+        return {} if pending is None else {pending.id: pending.name}
+
     # --- marks --------------------------------------------------------------------------------
 
     def _arm(self) -> None:
         """Choose what is looked for now."""
-        bare = self._reader.tools.known or not self._auto
-        self._forms: dict[str, list[tuple[Dialect, Form]]] = {}
-        for row in self._rows:
-            if self._closers and not row.interrupts:
-                continue
-            for form in row.forms:
-                if self._eligible(row, form, bare=bare):
-                    for opener in filter(None, form.openers):
-                        self._forms.setdefault(opener, []).append((row, form))
-        if self._closers:
-            others = self._closers
-        else:
-            strays = {each for row in self._rows for each in row.strays} if self._calls else set()
-            late = self._pairs.values() if self._interrupted or self._line.blank else ()
-            drops = [each for row in self._rows for each in row.drops] if self.dialect else []
-            others = (*self._pairs, *strays, *drops, *late)
-            self._strays = strays - set(drops)
-        self._drops = frozenset(() if self._closers else (*others,)) - self._pairs.keys()
-        self._stops = Stops(*self._forms, *others, "\x00never")
-
-    def _eligible(self, row: Dialect, form: Form, *, bare: bool) -> bool:
-        """Whether a form is looked for: bare ones need declared tools, or a dialect that was named.
-
-        A dialect whose bare form is only a fallback is not found by that form.
-        """
-        if form.bare and (not bare or (self._auto and not row.forms[0].bare)):
-            return False
-        if form.frames and self.dialect is None:
-            return False
-        return not self._only_at_start(form) or self._line.blank
-
-    def _only_at_start(self, form: Form) -> bool:
-        return form.at == "start" or (form.at == "loose" and self._auto)
+        self._situation = Situation(
+            self._rows,
+            self._auto,
+            self._reader.tools.known,
+            self._marked_only,
+            self.dialect is not None,
+            self._line.blank,
+            self._calls > 0,
+            self._interrupted,
+            self._closers,
+        )
+        self._armed = armed(self._situation)
+        self._search = self._armed.stops.search
 
     def _run(self) -> list[Segment]:
         done: list[Segment] = []
@@ -214,17 +228,12 @@ class TextDecoder:
             return self._resume()
         reader = self._reader
         buf = reader.buf
-        match = self._stops.pattern.search(buf, self._scan)
+        stops = self._armed.stops
+        match = (stops.pattern.search if reader.final else stops.search)(buf, self._scan)
         found = match.start() if match else len(buf)
-        if not reader.final:
-            held = self._stops.held(buf, self._scan)
-            if held <= found:
-                self._emit(held)
-                self._scan = held
-                return False
-        if match is None:
-            self._emit(len(buf))
-            self._scan = len(buf)
+        if match is None or (not reader.final and stops.may_grow(buf, match)):
+            self._emit(found)
+            self._scan = found
             return False
         mark = match.group()
         del buf
@@ -241,18 +250,18 @@ class TextDecoder:
                 self._closers = ()
                 self._arm()
                 return
-        elif mark in self._pairs and (mark not in self._forms or not self._calls):
+        elif mark in self._pairs and (mark not in self._armed.forms or not self._calls):
             self._skip(found + len(mark))
             self._closers = (self._pairs[mark],)
             self._arm()
             return
-        elif mark in self._drops and (mark not in self._strays or self._gap):
+        elif mark in self._armed.drops and (mark not in self._armed.strays or self._gap):
             self._skip(found + len(mark))
             return
         self._start = found
         self._candidates = [
             (row, form, opener)
-            for opener, forms in self._forms.items()
+            for opener, forms in self._armed.forms.items()
             if reader.buf.startswith(opener, found)
             for row, form in forms
             if self._counts(form)
@@ -270,7 +279,7 @@ class TextDecoder:
     def _counts(self, form: Form) -> bool:
         """Whether an opener counts where it stands."""
         line = self._line
-        if self._only_at_start(form):
+        if self._situation.only_at_start(form):
             return line.blank or bool(self._closers)
         if form.at == "line" and line.head:
             return False
@@ -286,11 +295,13 @@ class TextDecoder:
             return
         text = reader.buf[reader.mark : end]
         reader.mark = end
+        reader.out += self._words(text)
+
+    def _words(self, text: str) -> list[Segment]:
         if self._closers:
-            reader.out.append(Reasoning(text))
-            return
-        reader.out.append(Text(text))
+            return [Reasoning(text)]
         self._took(text)
+        return [Text(text)]
 
     def _took(self, text: str) -> None:
         blank = self._line.blank
@@ -324,6 +335,7 @@ class TextDecoder:
         self._row, form, opener = self._candidates.pop(0)
         reader.pos = self._start + len(opener)
         reader.offers = reader.refusals = reader.seen = 0
+        reader.forget()
         steps: Steps[None] = form.read(reader, opener)
         self._block = steps
 
@@ -335,9 +347,14 @@ class TextDecoder:
         try:
             next(block)
         except StopIteration:
+            if reader.begun:
+                reader.broken()
             self._settle(seen)
             self._finish()
         except Refused:
+            if reader.begun:
+                self._break_off(seen)
+                return True
             self._reach = max(self._reach, reader.pos, reader.seen)
             self._settle(seen)
             if reader.offers or reader.refusals:
@@ -349,22 +366,34 @@ class TextDecoder:
             return False
         return True
 
+    def _break_off(self, seen: int) -> None:
+        """A call that has left already is none; reading goes on behind it."""
+        reader = self._reader
+        reader.broken()
+        self._settle(seen)
+        self._block = None
+        self._candidates = []
+        self._skip(reader.pos)
+
     def _settle(self, seen: int) -> None:
         """What the block gave so far."""
         for each in self._reader.out[seen:]:
             if isinstance(each, Text):
                 self._took(each.text)
-            elif isinstance(each, Call):
-                self._first(each)
+            elif isinstance(each, Begun):
+                self._first()
+                self._left = each.id
+            elif isinstance(each, Call) and each.id != self._left:
+                self._first()
 
-    def _first(self, _call: Call) -> None:
+    def _first(self) -> None:
         self._calls += 1
         self._gap = True
         self._interrupted = self._interrupted or bool(self._closers)
         self._closers = ()
         if self._auto and self.dialect is None:
             self.dialect = self._row.name
-            self._rows = [self._row]
+            self._rows = (self._row.name,)
         if self._calls == 1 or self._interrupted:
             self._line.blank = False
             self._arm()

@@ -61,7 +61,7 @@ def encode_parts(
     wire: Json = {}
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
     if texts or spelling != NAME:
-        wire["content"] = _join(texts, "\n", ctx, where)
+        wire["content"] = _join(texts, "" if answer else "\n", ctx, where)
     thoughts = [
         text
         for part in parts

@@ -1,0 +1,1 @@
+"""The dialects as rows over the engines, one module for each family."""

@@ -1,0 +1,135 @@
+"""Formats without marks of their own: JSON, fences, lines."""
+
+from collections.abc import Iterator
+
+from toolglot.dialects.elements import NameTagForm
+from toolglot.dialects.json_calls import JsonForm
+from toolglot.dialects.named_json import NamedForm
+from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.react import ReactForm
+from toolglot.dialects.rows.shared import (
+    ACTION,
+    BARE_ANYWHERE,
+    BARE_ARRAY,
+    BARE_OBJECT,
+    FENCE,
+    HERMES,
+    MISTRAL_ARRAY,
+    PYTHON_LIST,
+)
+from toolglot.dialects.scan import Dialect
+
+
+def bare() -> Iterator[Dialect]:
+    """The rows of this family."""
+    yield Dialect(
+        name="openai_json",
+        models="models that copy API payloads",
+        example='{"tool_calls": [{"id": "a1", "type": "function", "function": '
+        '{"name": "get_weather", "arguments": "{}"}}]}',
+        forms=(JsonForm(openers=("{",), at="start", keeps_opener=True, envelope=True),),
+    )
+    yield Dialect(
+        name="llama3_json",
+        models="Llama 3.1 to 3.3",
+        example='<|python_tag|>{"name": "get_weather", "parameters": {"city": "Oslo"}}',
+        forms=(
+            JsonForm(openers=("<|python_tag|>",), special=True, starts="{", between=";,\n"),
+            JsonForm(
+                openers=("<|python_start|>",),
+                special=True,
+                starts="{",
+                between=";,\n",
+                closers=("<|python_end|>",),
+            ),
+            PythonForm(
+                openers=("<|python_tag|>",),
+                special=True,
+                closers=("<|eom_id|>", "<|eot_id|>"),
+                suffix=".call",
+            ),
+            BARE_ANYWHERE,
+        ),
+        drops=("<|eom_id|>", "<|eot_id|>"),
+    )
+    yield Dialect(
+        name="functionary_v32",
+        models="Functionary v3.2",
+        example='get_weather\n{"city": "Oslo"}',
+        forms=tuple(
+            NamedForm(
+                openers=(opener,),
+                at=at,
+                separators=("\n",),
+                end=("<|eot_id|>",),
+                nobody="all",
+                code="python",
+            )
+            for opener, at in ((">>>", "any"), ("", "begin"))
+        ),
+        drops=(">>>all\n", "<|eot_id|>"),
+        auto=False,
+    )
+    yield Dialect(
+        name="glm4_legacy",
+        models="GLM-4 of 2024",
+        example='get_weather\n{"city": "Oslo"}',
+        forms=tuple(
+            NamedForm(openers=(opener,), at=at, separators=("\n",), special=True)
+            for opener, at in (("<|assistant|>", "any"), ("", "begin"))
+        ),
+        auto=False,
+    )
+    yield Dialect(
+        name="json_bare",
+        models="small models",
+        example='{"name": "get_weather", "arguments": {"city": "Oslo"}}',
+        forms=(BARE_OBJECT,),
+    )
+    yield Dialect(
+        name="json_array_bare",
+        models="small models",
+        example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
+        forms=(BARE_ARRAY,),
+    )
+    yield Dialect(
+        name="xlam",
+        models="xLAM",
+        example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
+        forms=(BARE_ARRAY, FENCE, MISTRAL_ARRAY, HERMES),
+        auto=False,
+    )
+    yield Dialect(
+        name="pythonic",
+        models="Llama 3.2, ToolACE",
+        example="[get_weather(city='Oslo')]",
+        forms=(PYTHON_LIST,),
+        drops=("<|eom_id|>", "<|eot_id|>"),
+    )
+    yield Dialect(
+        name="json_fence",
+        models="any model when prompted so",
+        example='```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n```',
+        forms=(FENCE,),
+        auto=False,
+    )
+    yield Dialect(
+        name="cline_xml",
+        models="any model in Cline, Roo and Kilo",
+        example="<get_weather>\n<city>Oslo</city>\n</get_weather>",
+        forms=(NameTagForm(),),
+        reasoning=(("<thinking>", "</thinking>"),),
+        auto=False,
+    )
+    yield Dialect(
+        name="react",
+        models="any model in ReAct agents",
+        example='Thought: look\nAction: get_weather\nAction Input: {"city": "Oslo"}\nObservation:',
+        forms=(
+            ReactForm(openers=("Action",), at="line"),
+            ACTION,
+        ),
+        reasoning=(("Thought:", "\n"),),
+        drops=("Final Answer:",),
+        auto=False,
+    )

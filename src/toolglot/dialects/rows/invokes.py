@@ -1,0 +1,180 @@
+# ruff: noqa: RUF001 - the bars and gaps are what the models write
+"""Elements named `invoke`: Claude, MiniMax, DSML and what imitates them."""
+
+from collections.abc import Iterator
+
+from toolglot.dialects.channels import ChannelForm
+from toolglot.dialects.elements import ElementForm
+from toolglot.dialects.json_calls import JsonForm
+from toolglot.dialects.parameters import ParameterForm
+from toolglot.dialects.rows.shared import ATEM, DSML, DSML_STRAYS, END_OF_SENTENCE, invoke
+from toolglot.dialects.scan import Dialect
+
+
+def invokes() -> Iterator[Dialect]:
+    """The rows of this family."""
+    body = (
+        '<{0}invoke name="get_weather">\n<{0}parameter name="city">Oslo</{0}parameter>\n'
+        "</{0}invoke>"
+    )
+    yield Dialect(
+        name="anthropic_invoke",
+        models="Claude's own, and models that imitate it",
+        example=f"<function_calls>\n{body.format('')}\n</function_calls>",
+        forms=(
+            invoke("", "function_calls"),
+            invoke("antml:", "antml:function_calls"),
+        ),
+        reasoning=(("<think>", "</think>"), ("<thinking>", "</thinking>")),
+        strays=("</function_calls>", "</function_calls>", "</invoke>"),
+    )
+    yield Dialect(
+        name="anthropic_legacy",
+        models="Claude 2.1",
+        example="<function_calls>\n<invoke>\n<tool_name>get_weather</tool_name>\n<parameters>\n"
+        "<city>Oslo</city>\n</parameters>\n</invoke>\n</function_calls>",
+        forms=(
+            ElementForm(
+                openers=("<function_calls>",), closers=("</function_calls>",), inner="invoke"
+            ),
+        ),
+        strays=("</function_calls>",),
+    )
+    yield Dialect(
+        name="minimax_m2",
+        models="MiniMax M2",
+        example=f"<minimax:tool_call>\n{body.format('')}\n</minimax:tool_call>",
+        forms=(invoke("", "minimax:tool_call"),),
+        strays=("</minimax:tool_call>", "</invoke>"),
+        drops=("[e~[",),
+    )
+    for name, models, word in (
+        ("deepseek_v32", "DeepSeek V3.2", "function_calls"),
+        ("deepseek_v4", "DeepSeek V4", "tool_calls"),
+    ):
+        inner = body.format("｜DSML｜").replace('"city"', '"city" string="true"')
+        yield Dialect(
+            name=name,
+            models=models,
+            example=f"<｜DSML｜{word}>\n{inner}\n</｜DSML｜{word}>",
+            forms=DSML,
+            strays=DSML_STRAYS,
+            drops=END_OF_SENTENCE,
+            auto=name == "deepseek_v32",
+        )
+    yield Dialect(
+        name="dots",
+        models="rednote dots",
+        example=f"<dots_function_call>{body.format('')}</dots_function_call>",
+        forms=(
+            invoke("", "dots_function_call"),
+            JsonForm(openers=("<dots_function_call>",), closers=("</dots_function_call>",)),
+        ),
+        drops=("</dots_function_call>",),
+    )
+    yield Dialect(
+        name="step3",
+        models="Step-3",
+        example="<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>"
+        f"{body.format('steptml:')}<｜tool_call_end｜><｜tool_calls_end｜>",
+        forms=(
+            ParameterForm(
+                openers=(
+                    "<｜tool_calls_begin｜>",
+                    "<｜tool_call_begin｜>",
+                    "<steptml:invoke name=",
+                ),
+                call=("<steptml:invoke",),
+                call_end=("</steptml:invoke>",),
+                parameter=("<steptml:parameter",),
+                parameter_end=("</steptml:parameter>",),
+                closers=("<｜tool_calls_end｜>",),
+                before=("<｜tool_call_begin｜>", "function<｜tool_sep｜>"),
+                after=("<｜tool_call_end｜>",),
+                special=True,
+            ),
+        ),
+        strays=("<｜tool_calls_end｜>", "<｜tool_call_end｜>"),
+    )
+    yield Dialect(
+        name="xai_function_call",
+        models="Grok 3, Grok 4",
+        example='<xai:function_call name="get_weather">\n<parameter name="city">Oslo</parameter>\n'
+        "</xai:function_call>",
+        forms=(
+            ParameterForm(
+                openers=("<xai:function_call",),
+                call=("<xai:function_call",),
+                call_end=("</xai:function_call>",),
+                parameter=("<parameter",),
+                parameter_end=("</parameter>",),
+            ),
+        ),
+        strays=("</xai:function_call>",),
+    )
+    yield Dialect(
+        name="minicpm5",
+        models="MiniCPM 4.1 and 5",
+        example='<function name="get_weather"><param name="city">Oslo</param></function>',
+        forms=(
+            ParameterForm(
+                openers=("<function name=", "<functionname="),
+                call=("<function",),
+                call_end=("</function>",),
+                parameter=("<param",),
+                parameter_end=("</param>",),
+            ),
+        ),
+        strays=("</function>",),
+    )
+    atem = body.format("atem:")
+    yield Dialect(
+        name="muse_glimmer",
+        models="Muse Glimmer",
+        example=f" to=get_weather<|message|><atem:function_calls>\n{atem}\n"
+        "</atem:function_calls><|eom|>",
+        forms=tuple(
+            ChannelForm(
+                openers=openers,
+                at=at,
+                special=True,
+                ends=("<|eom|>", "<|eot|>"),
+                reasoning=frozenset({"self"}),
+                words=frozenset({"user"}),
+                body=(ATEM,),
+            )
+            for openers, at in (
+                (("<|start|>assistant",), "any"),
+                (("to=", " to=", "<|message|>"), "start"),
+            )
+        ),
+        reasoning=(),
+        drops=("<|eom|>", "<|eot|>"),
+    )
+    yield Dialect(
+        name="kimi_k3",
+        models="Kimi K3",
+        example='<|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|>'
+        '<|open|>argument key="city" type="string"<|sep|>Oslo<|close|>argument<|sep|>'
+        "<|close|>call<|sep|><|close|>tools<|sep|>",
+        forms=(
+            ParameterForm(
+                openers=("<|open|>tools<|sep|>",),
+                special=True,
+                call=("<|open|>call",),
+                call_end=("<|close|>call<|sep|>",),
+                parameter=("<|open|>argument",),
+                parameter_end=("<|close|>argument<|sep|>",),
+                closers=("<|close|>tools<|sep|>",),
+                head_end="<|sep|>",
+                implicit=False,
+            ),
+        ),
+        reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+        drops=(
+            "<|open|>response<|sep|>",
+            "<|close|>response<|sep|>",
+            "<|end_of_msg|>",
+            "<|close|>message<|sep|>",
+        ),
+    )
