@@ -11,7 +11,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run test lint fix golden bench docs clean
+.PHONY: help run test lint fix golden bench docs e2e clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 
 bench: $(STAMP) ## Measure the speed of translation
 	@$(BIN)/python -m bench
+
+e2e: $(STAMP) ## Run real clients from npm through the gateway, and write docs/compatibility.md
+	@$(BIN)/python -m pytest tests/e2e -m e2e -n 2 --quiet --compatibility docs/compatibility.md
 
 docs: $(STAMP) ## Regenerate the marked blocks in the documentation
 	@$(BIN)/python scripts/docs.py

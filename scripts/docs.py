@@ -19,6 +19,7 @@ from pathlib import Path
 from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
+from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.observe import Observer
@@ -117,6 +118,15 @@ def dialects() -> str:
     return table(("Dialect", "Written by"), rows)
 
 
+def clients() -> str:
+    """Return the clients that can be run through the gateway."""
+    rows = (
+        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.ways))
+        for each in CLIENTS.values()
+    )
+    return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)
+
+
 def cli_help() -> str:
     """Return the help of every command."""
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
@@ -125,6 +135,7 @@ def cli_help() -> str:
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
+    "clients": clients,
     "dialects": dialects,
     "families": families,
     "matrix": matrix,

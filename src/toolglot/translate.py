@@ -133,15 +133,19 @@ def show(
     """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
     encoder = get_protocol(target)
     if source == target:
-        checked = response
-        if isinstance(checked, Response):
-            checked = restore(promote(checked, ctx), ctx)
-        if isinstance(checked, Response) and asks(ctx.options):
-            checked = check_calls(checked, ctx)
+        checked = _shown_at_home(response, ctx) if isinstance(response, Response) else response
         return wire if checked is response else encoder.encode_response(checked, ctx)
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
     return encoder.encode_response(response, ctx)
+
+
+def _shown_at_home(response: Response, ctx: Context) -> Response:
+    """An answer in its own protocol, with the calls that were found in its text or corrected."""
+    response = promote(response, ctx)
+    if emulation(ctx.options) is not None:
+        response = restore(response, ctx)
+    return check_calls(response, ctx) if asks(ctx.options) else response
 
 
 def read_answer(

@@ -5,11 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from tests.laws.corpus import fixtures, load
 from tests.wires import NAMES, PATH
 
 from toolglot import (
     Context,
     Options,
+    StreamTranslator,
     TextDecoder,
     UntranslatableError,
     decode_request,
@@ -25,6 +27,9 @@ from toolglot.adapt import emulate_at_home, told
 from toolglot.adapt.emulate import dialect_of, emulate_tools
 from toolglot.dialects.scan import Call
 from toolglot.dialects.table import DIALECTS
+from toolglot.events import fold, unfold
+from toolglot.exchange import Exchange
+from toolglot.wire import jsontext
 
 BASH = {
     "name": "Bash",
@@ -92,7 +97,7 @@ def asked(body: Any = SESSION, source: str = "anthropic", target: str = "openai-
     return decode_request(wire.body, source=target, path=wire.path), receipt, wire
 
 
-def texts(message: ir.Message) -> str:
+def texts(message: ir.Message | ir.Choice) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, ir.Text))
 
 
@@ -127,6 +132,55 @@ def test_a_session_runs_without_tools(target, dialect):
     segments = [each for char in part.text for each in decoder.feed(char)] + decoder.close()
     found = [each for each in segments if isinstance(each, Call)]
     assert [(call.name, json.loads(call.arguments)) for call in found] == WANTED
+
+
+ANSWERED = "I run it.\n"
+
+
+def answered(dialect: str) -> ir.Response:
+    """What the model says: some words and two calls, as plain text."""
+    calls = [{"name": name, "arguments": arguments} for name, arguments in WANTED]
+    text = ANSWERED + render_calls(calls, dialect, SESSION["tools"])
+    choice = ir.Choice(parts=(ir.Text(text=text),), stop=ir.StopReason(kind="end"))
+    return ir.Response(id="r", model="m", choices=(choice,))
+
+
+@pytest.mark.parametrize("client", NAMES)
+@pytest.mark.parametrize("provider", NAMES)
+@pytest.mark.parametrize("dialect", ["hermes", "qwen3_coder", "kimi_k2"])
+def test_a_client_gets_calls_from_a_model_without_tools(client, provider, dialect):
+    """Every client on every provider, whole and streamed: the client sees calls of its tools."""
+    options = Options(tools=f"emulated:{dialect}")
+    asked_for = translate_request(SESSION, source="anthropic", target=client)[0]
+    answer = answered(dialect)
+    exchange = Exchange(client, provider, options)
+    sent = exchange.request(jsontext.encode(asked_for.body), asked_for.path)
+    assert "tools" not in json.loads(sent.data)
+    whole = exchange.response(encode_response(answer, target=provider).data())
+    shown = decode_response(whole.data, source=client)
+    assert isinstance(shown, ir.Response)
+    check(shown)
+
+    codec = get_protocol(provider)
+    encoder = codec.StreamEncoder(Context(target=codec.SURFACE))
+    wire = b"".join(map(encoder.encode, unfold(answer))) + encoder.close()
+    translator = StreamTranslator(provider, client, request=asked_for, tools=options.tools)
+    pieces = [wire[at : at + 7] for at in range(0, len(wire), 7)]
+    data = b"".join(map(translator.feed, pieces)) + translator.close()
+    reader = get_protocol(client).StreamDecoder(Context(source=get_protocol(client).SURFACE))
+    streamed = fold([*reader.feed(data), *reader.close()])
+    assert isinstance(streamed, ir.Response)
+    check(streamed)
+
+
+def check(response: ir.Response) -> None:
+    """The words and the calls that were meant, and the reason for the stop."""
+    (choice,) = response.choices
+    calls = [part for part in choice.parts if isinstance(part, ir.ToolCall)]
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == WANTED
+    assert texts(choice).strip() == ANSWERED.strip()
+    assert choice.stop is not None
+    assert choice.stop.kind == "tool_calls"
 
 
 @pytest.mark.parametrize("target", NAMES)
@@ -190,6 +244,19 @@ def test_the_same_request_gives_the_same_bytes_x_22():
     body = copy.deepcopy(SESSION)
     assert asked(body)[2] == asked(copy.deepcopy(SESSION))[2]
     assert body == SESSION
+
+
+@pytest.mark.parametrize("target", NAMES)
+@pytest.mark.parametrize(("source", "file"), fixtures("request"), ids=lambda each: str(each)[-40:])
+def test_nothing_of_tools_is_left_in_any_request(source, file, target):
+    """Whatever clients send; and doing it twice changes nothing."""
+    request, _, wire = asked(load(file), source=source, target=target)
+    kinds = {type(part) for message in request.messages for part in message.parts}
+    assert request.tools == ()
+    assert kinds.isdisjoint({ir.ToolCall, ir.ToolResult})
+    again, receipt, _ = asked(wire.body, source=target, target=target)
+    assert (again.system, again.messages) == (request.system, request.messages)
+    assert "tools-emulated" not in receipt.codes()
 
 
 # --- what the model is told -----------------------------------------------------------------------
@@ -313,6 +380,22 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
     )
     member = undo.call(ir.ToolCall(id="x", name="sea__tide", arguments="{}"))
     assert (member.namespace, member.name) == ("sea", "tide")
+
+
+@pytest.mark.parametrize("provider", NAMES)
+def test_a_freeform_call_in_text_comes_back_freeform(provider):
+    text = render_calls([{"name": "apply_patch", "arguments": {"input": "*** B"}}], "hermes")
+    choice = ir.Choice(parts=(ir.Text(text=text),), stop=ir.StopReason(kind="end"))
+    answer = ir.Response(id="r", model="m", choices=(choice,))
+    exchange = Exchange("openai-responses", provider, Options(tools="emulated"))
+    exchange.request(jsontext.encode(PATCHING))
+    shown = json.loads(exchange.response(encode_response(answer, target=provider).data()).data)
+    (item,) = shown["output"]
+    assert (item["type"], item["name"], item["input"]) == (
+        "custom_tool_call",
+        "apply_patch",
+        "*** B",
+    )
 
 
 def test_the_tools_as_they_were_told_are_kept_for_the_answer():

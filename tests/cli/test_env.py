@@ -9,15 +9,17 @@ import pytest
 from toolglot.cli.clients import CLIENTS
 
 URL = ("--gateway", "http://127.0.0.1:1234", "--model", "it's $odd")
+CHAT = ("--protocol", "openai-chat")
 
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_lines_can_be_pasted_into_a_shell(cli, name):
     lines = cli("env", name, *URL).out.decode()
     script = f"{lines}\nenv -0\n"
-    done = subprocess.run(["sh", "-c", script], env={"PATH": "/usr/bin:/bin"}, capture_output=True)
+    environment = {"PATH": "/usr/bin:/bin"}
+    command = ["sh", "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
     said = dict(each.split("=", 1) for each in done.stdout.decode().strip("\0").split("\0"))
-    assert done.returncode == 0, done.stderr
     assert "http://127.0.0.1:1234" in json.dumps(said) + lines
     assert "it's $odd" in json.dumps(said) or name == "codex"
 
@@ -39,10 +41,10 @@ def test_arguments_become_an_alias(cli, tmp_path):
 
 
 def test_fish_and_powershell(cli):
-    fish = cli("env", "qwen", *URL, "--shell", "fish").out.decode()
+    fish = cli("env", "qwen", *URL, *CHAT, "--shell", "fish").out.decode()
     assert "set -gx OPENAI_MODEL 'it\\'s $odd'\n" in fish
     assert "function qwen; command qwen '--auth-type=openai' $argv; end\n" in fish
-    power = cli("env", "qwen", *URL, "--shell", "powershell").out.decode()
+    power = cli("env", "qwen", *URL, *CHAT, "--shell", "powershell").out.decode()
     assert "$env:OPENAI_MODEL = 'it''s $odd'\n" in power
     assert "'--auth-type=openai' @args }" in power
 

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from toolglot.cli.clients import CLIENTS, Client
 
@@ -17,7 +19,7 @@ CACHE = Path(os.environ.get("TOOLGLOT_CACHE") or Path.home() / ".cache/toolglot/
 _INSTALL_SECONDS = 300
 
 _NATIVE = {"claude": "@anthropic-ai/claude-code-*/claude", "opencode": "opencode-*/bin/opencode"}
-"""Programs whose npm start script is only put in place by an install script, which we do not run."""
+"""Programs that an install script would put in place; install scripts are not run."""
 
 _HEADLESS: dict[str, Callable[[str], list[str]]] = {
     "claude": lambda prompt: [
@@ -67,18 +69,27 @@ def program(name: str) -> Path:
     """Where the program of a client is; it is installed on first use."""
     client = CLIENTS[name]
     folder = CACHE / f"{name}-{client.version}"
-    if not (folder / ".complete").exists():
+    if not folder.exists():
         _install(client, folder)
-    found = sorted((folder / "node_modules").glob(_NATIVE.get(name, f".bin/{name}")))
+    found = (folder / "node_modules").glob(_NATIVE.get(name, f".bin/{name}"))
     return min(found, key=lambda path: len(str(path)))
 
 
 def _install(client: Client, folder: Path) -> None:
+    """Install beside its place and then move it there, since others may do the same."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=CACHE) as beside:
+        _npm_install(f"{client.package}@{client.version}", beside)
+        # If it fails, somebody else was faster.
+        with suppress(OSError):
+            Path(beside).rename(folder)
+        Path(beside).mkdir(exist_ok=True)
+
+
+def _npm_install(package: str, folder: str) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         raise UnavailableError("node and npm are not installed")
-    folder.mkdir(parents=True, exist_ok=True)
-    package = f"{client.package}@{client.version}"
     command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder]
     try:
         subprocess.run(
@@ -89,7 +100,6 @@ def _install(client: Client, folder: Path) -> None:
         raise UnavailableError(f"npm cannot install {package}: {last}") from error
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(f"npm did not install {package} in time") from error
-    (folder / ".complete").touch()
 
 
 @dataclass(frozen=True)
@@ -140,11 +150,9 @@ async def drive(
     talking = asyncio.gather(process.stdout.read(), process.stderr.read(), process.wait())
     code: int | None = None
     try:
-        async with asyncio.timeout(limit):
-            await asyncio.shield(process.wait())
-        code = process.returncode
-    except TimeoutError:
-        pass
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                code = await process.wait()
     finally:
         _end(process.pid)
     out, err, _ = await talking
@@ -154,7 +162,5 @@ async def drive(
 
 def _end(group: int) -> None:
     """End what is left of a process group that we started."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -48,6 +48,7 @@ def test_a_file_is_read(tmp_path):
         ('"openai"', '"openay"', 5, "providers.work.profile: "),
         ('"work/*"', '"wurk/*"', 14, "routes[1].to: no provider 'wurk'; known: work, demo"),
         ('"work/*"', "3", 14, "routes[1].to: Expected `str | array`"),
+        ("api_key", "dialect", 4, "providers.work: no dialect 'env:WORK_KEY'"),
         ("[server]", "[sever]", 1, "sever: there is no such key"),
         (
             'profile = "openai"',

@@ -78,6 +78,17 @@ def test_what_is_known_about_a_provider_becomes_options():
     assert made(profile="openai").options("gpt-5.4", "claude", strict=False).model == "gpt-5.4"
 
 
+def test_calls_in_text_and_models_without_tools():
+    url = "http://127.0.0.1:1/v1"
+    plain = made(protocol="openai-chat", base_url=url)
+    assert plain.options("gpt-5.4", "x", strict=False).dialect is None
+    assert plain.options("qwen3-coder-30b", "x", strict=False).dialect == "qwen3_coder"
+    off = made(protocol="openai-chat", base_url=url, dialect="off")
+    assert off.options("qwen3-coder-30b", "x", strict=False).dialect is None
+    emulated = made(protocol="openai-chat", base_url=url, tools="emulated:hermes")
+    assert emulated.options("tiny", "x", strict=False).tools == "emulated:hermes"
+
+
 def test_the_built_in_model_keeps_its_name():
     with pytest.raises(ConfigError, match="demo"):
         make_upstreams(Config(providers={"demo": Provider(profile="openai")}), {})

@@ -58,9 +58,14 @@ def read(path: str, body: Json) -> Asked:
             for part in parts
             if (answer := part.get("functionResponse"))
         ),
-        states=tuple(p["thoughtSignature"] for p in parts if p.get("thoughtSignature")),
+        states=tuple(_signature(part) for part in parts if part.get("thoughtSignature")),
         images=tuple(_images(parts)),
     )
+
+
+def _signature(part: Json) -> str:
+    """Bytes in either alphabet of base64: the Python SDK writes the one that is safe in URLs."""
+    return str(part["thoughtSignature"]).replace("-", "+").replace("_", "/")
 
 
 def _either(value: Json, one: str, other: str) -> Json:

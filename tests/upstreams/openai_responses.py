@@ -206,6 +206,18 @@ def careless(event: Event) -> Iterator[Event]:
     yield None, data | {"x_trace": "7f"}
 
 
+def failed(failure: Failure, asked: Asked) -> Iterator[Event]:
+    """What is only noticed when the stream has begun: that the input is too long."""
+    if failure.kind != "overflow" or not asked.stream:
+        return
+    body = whole(Reply(()), asked) | {"usage": None}
+    why = {"code": "context_length_exceeded", "message": OVERFLOW}
+    begun, ended = body | {"status": "in_progress"}, body | {"status": "failed", "error": why}
+    for number, (name, response) in enumerate((("created", begun), ("failed", ended))):
+        kind = f"response.{name}"
+        yield kind, {"type": kind, "response": response, "sequence_number": number}
+
+
 def error(failure: Failure) -> tuple[int, Json]:
     """The error in its envelope."""
     status, body = openai_chat.error(failure)

@@ -106,6 +106,9 @@ class ScriptedUpstream:
         asked: Asked = speaker.read(request.path, json.loads(body))
         answer = self.play(asked, self.stage)
         if isinstance(answer, Failure):
+            if late := list(getattr(speaker, "failed", _never)(answer, asked)):
+                self._record(request, body, asked, 200)
+                return await _write(request, [_framed(event, speaker) for event in late], speaker)
             status, said = speaker.error(answer)
             return self._send(request, body, asked, status, said, headers=answer.headers)
         if not asked.stream and not answer.cut:
@@ -133,19 +136,28 @@ class ScriptedUpstream:
         )
 
 
+def _never(_failure: Failure, _asked: Asked) -> tuple[Event, ...]:
+    """What other protocols say of a failure when a stream has begun."""
+    return ()
+
+
 async def _stream(
     request: web.Request, reply: Reply, asked: Asked, speaker: ModuleType
 ) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"content-type": speaker.CONTENT_TYPE})
-    await response.prepare(request)
     data = [_framed(event, speaker) for event in speaker.events(reply, asked)]
     if reply.sloppy:
         data = list(_careless(reply, asked, speaker))
-    if reply.cut:
-        data = data[: len(data) // 2]
-    for piece in data:
+    return await _write(request, data, speaker, cut=reply.cut)
+
+
+async def _write(
+    request: web.Request, data: list[bytes], speaker: ModuleType, *, cut: bool = False
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": speaker.CONTENT_TYPE})
+    await response.prepare(request)
+    for piece in data[: len(data) // 2] if cut else data:
         await response.write(piece)
-    if reply.cut and request.transport:
+    if cut and request.transport:
         request.transport.close()
         return response
     await response.write_eof()

@@ -67,19 +67,21 @@ def emulate_tools(request: Request, ctx: Context) -> Request:
 
 
 def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
+    """The tools that can be told, with a note of what cannot be told of them."""
     for index, tool in enumerate(request.tools):
         path = ctx.tool_at(index)
         if not isinstance(tool, FunctionTool):
             ctx.note("tool-dropped", path, "only functions can be told as text")
             continue
-        if tool.cache is not None and not _marks(ctx):
-            ctx.note("cache-dropped", path)
-            tool = replace(tool, cache=None)  # noqa: PLW2901
         if tool.strict:
             ctx.note("strict-dropped", path, f"nothing binds the calls of {tool.name}")
         if ctx.source is ctx.target:
             _note_extras(tool, path, ctx)
-        yield tool
+        if tool.cache is None or _marks(ctx):
+            yield tool
+        else:
+            ctx.note("cache-dropped", path)
+            yield replace(tool, cache=None)
 
 
 def _note_extras(value: FunctionTool | ToolCall | ToolResult, path: str, ctx: Context) -> None:
@@ -172,13 +174,9 @@ class _History:
 
     def told(self, request: Request) -> Request:
         """The request with its history told."""
-        called = {
-            part.name: part.name
-            for message in request.messages
-            for part in message.parts
-            if isinstance(part, ToolCall)
-        }
-        if not called and not any(map(_has_result, request.messages)):
+        parts = [part for message in request.messages for part in message.parts]
+        called = dict.fromkeys(part.name for part in parts if isinstance(part, ToolCall))
+        if not called and not any(isinstance(part, ToolResult) for part in parts):
             return request
         request = pair_in_order(request, self._ctx)
         declared = {tool.name for tool in self._tools}
@@ -199,15 +197,20 @@ class _History:
         answering = False
         for message, answers in messages:
             if answering and message.role == "user":
-                parts = list(joined[-1].parts)
-                for part in message.parts:
-                    plain = answers and isinstance(part, Text)
-                    parts = _behind(parts, part, self._ctx, "\n") if plain else [*parts, part]  # type: ignore[arg-type]
-                joined[-1] = replace(joined[-1], parts=tuple(parts))
+                joined[-1] = replace(
+                    joined[-1], parts=self._after(joined[-1], message, answers=answers)
+                )
             else:
                 joined.append(message)
                 answering = answers
         return joined
+
+    def _after(self, before: Message, message: Message, *, answers: bool) -> tuple[Part, ...]:
+        """The parts of two messages; results are one text."""
+        parts = message.parts
+        if answers and isinstance(parts[0], Text):
+            return (*_behind(before.parts, parts[0], self._ctx, "\n"), *parts[1:])
+        return (*before.parts, *parts)
 
     def _message(self, index: int, message: Message) -> tuple[Message, bool]:
         """A message as text, and whether it has results in it."""
@@ -278,7 +281,3 @@ class _History:
         )
         text = Text(text=render_result(told, self._dialect), cache=part.cache)
         return (text, *attached)
-
-
-def _has_result(message: Message) -> bool:
-    return any(isinstance(part, ToolResult) for part in message.parts)

@@ -51,9 +51,10 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     passes: list[StreamPass] = [Promoting(ctx)] if dialect_of(ctx.options) else []
     if source is target and (asks(ctx.options) or passes):
         # Nothing needs adapting; calls are found and checked all the same.
-        restoring = [Restoring(ctx)] if ctx.undo else []
-        checking = [Checking(ctx)] if asks(ctx.options) else []
-        return [*passes, Serial(), *restoring, *checking]
+        passes.append(Serial())
+        if ctx.undo:
+            passes.append(Restoring(ctx))
+        return [*passes, Checking(ctx)] if asks(ctx.options) else passes
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
     # Whatever holds a call back, as targets do that write calls whole, would let later parts

@@ -52,7 +52,8 @@ class Client(Struct, frozen=True):
     version: str
     """The version whose behaviour was measured."""
     ways: Mapping[str, Way]
-    """By protocol; the first is taken unless another is asked for."""
+    """By protocol; the first is taken unless another is asked for. It should be one in which the
+    client brings back reasoning state, which few do in Chat Completions."""
     needs_model: bool = False
     """Whether it has no model of its own choice."""
     hint: str = ""
@@ -178,9 +179,9 @@ _ROWS: Final = (
         package="opencode-ai",
         version="1.18.33",
         ways={
-            "openai-chat": _opencode("@ai-sdk/openai-compatible"),
-            "openai-responses": _opencode("@ai-sdk/openai"),
             "anthropic": _opencode("@ai-sdk/anthropic"),
+            "openai-responses": _opencode("@ai-sdk/openai"),
+            "openai-chat": _opencode("@ai-sdk/openai-compatible"),
             "gemini": _opencode("@ai-sdk/google"),
         },
         needs_model=True,
@@ -191,9 +192,9 @@ _ROWS: Final = (
         package="@qwen-code/qwen-code",
         version="0.15.10",
         ways={
-            "openai-chat": _qwen("openai", "OPENAI", "OPENAI_BASE_URL", "$url/v1"),
             "anthropic": _qwen("anthropic", "ANTHROPIC", "ANTHROPIC_BASE_URL", "$url"),
             "gemini": _qwen("gemini", "GEMINI", "GOOGLE_GEMINI_BASE_URL", "$url"),
+            "openai-chat": _qwen("openai", "OPENAI", "OPENAI_BASE_URL", "$url/v1"),
         },
         needs_model=True,
     ),

@@ -42,7 +42,8 @@ def is_running(url: str) -> bool:
         answer = _ask(url, "GET", "/health", "", patience=_GLANCE_SECONDS)
     except UnreachableError:
         return False
-    return answer.status == HTTPStatus.OK and answer.body == {"status": "ok"}
+    body = answer.body if isinstance(answer.body, dict) else {}
+    return answer.status == HTTPStatus.OK and body.get("status") == "ok"
 
 
 def models(url: str, key: str) -> list[str]:

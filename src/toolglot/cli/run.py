@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--no-check", action="store_true", help="do not try the model before the client starts"
     )
-    parser.usage = f"{parser.format_usage().removeprefix('usage: ').rstrip()} [-- ARGUMENT ...]"
+    parser.usage = "toolglot run CLIENT [OPTION ...] [-- ARGUMENT ...]"
     _split_arguments(parser)
 
 
@@ -54,6 +54,8 @@ def _split_arguments(parser: argparse.ArgumentParser) -> None:
     def split(args: Sequence[str], namespace: Any) -> tuple[argparse.Namespace, list[str]]:
         end = args.index("--") if "--" in args else len(args)
         known, unknown = parse(args[:end], namespace)
+        if unknown:
+            parser.error(f"{' '.join(unknown)}: what is meant for the client goes after --")
         known.arguments = list(args[end + 1 :])
         return known, unknown
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
+from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.registry import PROTOCOLS
@@ -96,11 +97,13 @@ class Provider(_Table, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     """Models to show to clients; none: what the provider lists."""
 
-    tools: str = "native"
-    """`native`, or `emulated` for a model that knows no tools (`emulated:hermes` to choose how)."""
+    tools: str | None = None
+    """`native`, or `emulated` for a model that knows no tools (`emulated:hermes` to choose how);
+    none: what is known about the model."""
 
     dialect: str | None = None
-    """Calls inside text: `auto`, or the dialect's name; none: what is known about the model."""
+    """Calls inside text: `auto`, `off` or the dialect's name; none: what is known about the
+    model."""
 
     max_tokens: int | None = None
     ids: Literal["preserve", "prefix"] = "preserve"
@@ -221,6 +224,9 @@ def _problems(config: Config) -> Iterator[tuple[str, str]]:
 def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
     if provider.protocol is not None and provider.protocol not in PROTOCOLS:
         yield f"{where}.protocol", f"expected one of {', '.join(PROTOCOLS)}"
+    dialect = (provider.tools or "").removeprefix("emulated").lstrip(":") or provider.dialect
+    if dialect not in (None, "native", "auto", "off", *DIALECTS):
+        yield where, f"no dialect {dialect!r}; `toolglot dialects` lists them"
     if provider.profile is not None:
         try:
             profile = get_profile(provider.profile)

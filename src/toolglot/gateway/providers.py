@@ -10,7 +10,15 @@ from msgspec.structs import replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
-from toolglot.profiles import Auth, Endpoint, Profile, family_of, get_profile
+from toolglot.profiles import (
+    Auth,
+    Endpoint,
+    Profile,
+    dialect_for,
+    family_of,
+    get_profile,
+    tools_for,
+)
 
 _ANY_AUTH: Final[Mapping[str, Auth]] = {
     "anthropic": Auth(header="x-api-key", headers={"anthropic-version": "2023-06-01"}),
@@ -122,8 +130,14 @@ class Upstream(Struct, kw_only=True):
             stream_tools=config.stream_tools,
             validate=config.validate,
             rules=config.rules,
+            tools=config.tools or tools_for(model, config.profile),
+            dialect=self._dialect(model),
             **more,
         )
+
+    def _dialect(self, model: str) -> str | None:
+        chosen = self.config.dialect or dialect_for(model, self.config.profile)
+        return None if chosen == "off" else chosen
 
     def _id_rule(self) -> str | None:
         nine = self.profile is not None and self.profile.tools.ids == "nine"

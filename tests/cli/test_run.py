@@ -1,0 +1,224 @@
+"""`toolglot run` with programs that say what they were given."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.gateway.running import BASES
+from tests.upstreams.server import ScriptedUpstream
+
+SAYS_ALL = """
+import json, os, pathlib, sys
+home = os.environ.get("GEMINI_CLI_HOME")
+settings = pathlib.Path(home or ".", ".gemini/settings.json")
+print(json.dumps({
+    "arguments": sys.argv[1:],
+    "environment": dict(os.environ),
+    "settings": json.loads(settings.read_text()) if home else None,
+}))
+sys.exit(7)
+"""
+WAITS = """
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: sys.exit(9))
+print("ready", flush=True)
+signal.pause()
+"""
+COUNTS = """
+import signal, sys
+count = 0
+def more(*_):
+    global count
+    count += 1
+    print("interrupted", flush=True)
+signal.signal(signal.SIGINT, more)
+print("ready", flush=True)
+sys.stdin.readline()
+sys.exit(10 + count)
+"""
+
+
+@pytest.fixture
+def install(tmp_path):
+    """Make a program of that name, and the environment in which it is found."""
+    home, programs = tmp_path / "home", tmp_path / "bin"
+    home.mkdir()
+    programs.mkdir()
+    kept = {name: os.environ[name] for name in ("PYTHONPATH", "VIRTUAL_ENV") if name in os.environ}
+    environment = {**kept, "PATH": f"{programs}:/usr/bin:/bin", "HOME": str(home)}
+
+    def make(name, source):
+        program = programs / name
+        program.write_text(f"#!{sys.executable}\n{source}")
+        program.chmod(0o755)
+        return environment
+
+    return make
+
+
+def command(*argv):
+    return [sys.executable, "-m", "toolglot", "run", *argv]
+
+
+def run(environment, *argv):
+    return subprocess.run(
+        command(*argv), env=environment, capture_output=True, text=True, check=False
+    )
+
+
+NO_CHECK = ("--gateway", "http://127.0.0.1:1", "--no-check")
+
+
+def test_the_client_gets_its_environment_and_arguments(install):
+    done = run(
+        install("claude", SAYS_ALL), "claude", *NO_CHECK, "--model", "m", "--", "-p", "--", "x"
+    )
+    said = json.loads(done.stdout)
+    assert done.returncode == 7, done.stderr
+    assert said["arguments"] == ["-p", "--", "x"]
+    assert said["environment"]["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
+    assert said["environment"]["ANTHROPIC_MODEL"] == "m"
+
+
+def test_its_own_arguments_come_first(install):
+    done = run(install("codex", SAYS_ALL), "codex", *NO_CHECK, "--", "exec", "hello")
+    said = json.loads(done.stdout)["arguments"]
+    assert said[0] == "-c=model_provider=toolglot"
+    assert said[-2:] == ["exec", "hello"]
+
+
+def test_files_are_temporary_and_those_of_the_user_stay(install, tmp_path):
+    own = tmp_path / "home/.gemini/settings.json"
+    own.parent.mkdir()
+    own.write_text('{"ui": {"theme": "GitHub"}}')
+    done = run(install("gemini", SAYS_ALL), "gemini", *NO_CHECK)
+    said = json.loads(done.stdout)
+    assert said["settings"]["ui"] == {"theme": "GitHub"}
+    assert said["settings"]["security"]["auth"]["selectedType"] == "gemini-api-key"
+    assert own.read_text() == '{"ui": {"theme": "GitHub"}}'
+    assert not Path(said["environment"]["GEMINI_CLI_HOME"]).exists()
+    assert sorted(path.name for path in (tmp_path / "home").rglob("*.json")) == ["settings.json"]
+
+
+def test_a_client_that_is_not_installed(install):
+    done = run(install("other", ""), "codex", *NO_CHECK)
+    assert done.returncode == 127
+    assert done.stderr == "toolglot: Codex CLI is not installed: npm install -g @openai/codex\n"
+
+
+def test_no_gateway_there(install):
+    done = run(install("claude", SAYS_ALL), "claude", "--gateway", "http://127.0.0.1:1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("toolglot: no gateway answers at http://127.0.0.1:1: ")
+
+
+def test_called_wrongly(install):
+    done = run(install("claude", SAYS_ALL), "claude", "-p", "hello")
+    assert done.returncode == 2
+    assert "-p hello: what is meant for the client goes after --" in done.stderr
+
+
+# --- the gateway ----------------------------------------------------------------------------------
+
+
+def with_upstream(scenario, tmp_path, environment, *argv):
+    """Run with a gateway of its own, in front of a scripted upstream."""
+    config = tmp_path / "toolglot.toml"
+
+    async def main():
+        async with ScriptedUpstream(scenario) as upstream:
+            config.write_text(
+                f'[providers.up]\nprotocol = "anthropic"\nmodels = ["first", "second"]\n'
+                f'base_url = "{upstream.url}{BASES["anthropic"]}"\n'
+                '[[routes]]\nmatch = "*"\nto = "up"\n'
+            )
+            options = ("--config", str(config))
+            done = await asyncio.to_thread(run, environment, argv[0], *options, *argv[1:])
+            return done, [each.model for each in upstream.asked]
+
+    return asyncio.run(main())
+
+
+def test_a_gateway_is_started_and_tried(install, tmp_path):
+    environment = install("claude", SAYS_ALL)
+    done, asked = with_upstream("one-tool", tmp_path, environment, "claude", "--model", "m")
+    assert done.returncode == 7, done.stderr
+    assert asked == ["m"]
+    url = json.loads(done.stdout)["environment"]["ANTHROPIC_BASE_URL"]
+    gone = run(environment, "claude", "--gateway", url)
+    assert "no gateway answers" in gone.stderr
+
+
+def test_what_the_provider_refuses_is_said_before_the_client_starts(install, tmp_path):
+    environment = install("claude", SAYS_ALL)
+    done, _ = with_upstream("refused", tmp_path, environment, "claude", "--model", "m")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "a first request to m fails: The moon is in the wrong house." in done.stderr
+
+
+def test_a_model_for_a_client_without_one(install, tmp_path):
+    environment = install("opencode", SAYS_ALL)
+    done, asked = with_upstream("one-tool", tmp_path, environment, "opencode")
+    assert done.returncode == 7, done.stderr
+    config = json.loads(json.loads(done.stdout)["environment"]["OPENCODE_CONFIG_CONTENT"])
+    assert config["model"] == f"toolglot/{asked[0]}"
+    assert f"no --model given, so opencode asks for {asked[0]}" in done.stderr
+
+
+def test_a_gateway_that_does_not_start(install, tmp_path):
+    environment = install("claude", SAYS_ALL)
+    done = run(environment, "claude", "--config", str(tmp_path / "gone.toml"))
+    assert done.returncode == 1
+    assert "the gateway did not start: " in done.stderr
+    assert "gone.toml" in done.stderr
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 9), (signal.SIGTERM, 128 + signal.SIGTERM)]
+)
+def test_signals_reach_the_client(install, number, code):
+    environment = install("claude", WAITS)
+    with subprocess.Popen(
+        command("claude", *NO_CHECK), env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(30) == code
+
+
+TAKE_TERMINAL = (
+    "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""The first terminal that the leader of a session opens becomes its own."""
+
+
+def test_a_key_typed_at_a_terminal_reaches_it_once(install):
+    """The terminal tells the client itself."""
+    environment = install("claude", COUNTS)
+    keyboard, terminal = os.openpty()
+    with (
+        os.fdopen(keyboard, "rb+", buffering=0) as keys,
+        subprocess.Popen(
+            [sys.executable, "-c", TAKE_TERMINAL, *command("claude", *NO_CHECK)],
+            env=environment,
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        ) as process,
+    ):
+        os.close(terminal)
+        assert process.stdout.readline() == b"ready\n"
+        keys.write(b"\x03")
+        assert process.stdout.readline() == b"interrupted\n"
+        keys.write(b"\n")
+        assert process.wait(30) == 11
