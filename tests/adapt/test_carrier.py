@@ -188,3 +188,16 @@ def test_calls_of_a_client_without_ids_are_known_by_their_order():
     others = [part for part in there if not isinstance(part, ir.ToolCall)]
     back, _ = opened("ollama", "gemini", *others, *nameless)
     assert [(part.name, part.signature) for part in back] == [("f", "c2ln"), ("g", None)]
+
+
+def test_calls_of_a_client_without_ids_tell_of_themselves():
+    """X-18: only the first of two calls carries something, and the ids are gone."""
+    parts = (SIGNED, Text(text="So."), call("f", id="toolu_a"), call("g", id="toolu_b"))
+    there, _ = sealed("anthropic", "gemini", *parts)
+    calls = [part for part in there if isinstance(part, ir.ToolCall)]
+    assert [part.signature is None for part in calls] == [False, True]
+    nameless = [replace(part, id=f"toolu_{n}", id_made=True) for n, part in enumerate(calls)]
+    back, ctx = opened("gemini", "anthropic", Text(text="So."), *nameless)
+    assert back[:2] == parts[:2]
+    assert [part.name for part in back[2:]] == ["f", "g"]
+    assert "reasoning-dropped" not in codes(ctx)

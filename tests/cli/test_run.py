@@ -30,14 +30,14 @@ print("ready", flush=True)
 signal.pause()
 """
 COUNTS = """
-import signal, sys
+import os, signal, sys
 count = 0
 def more(*_):
     global count
     count += 1
-    print("interrupted", flush=True)
+    os.write(1, b"interrupted\\n")
 signal.signal(signal.SIGINT, more)
-print("ready", flush=True)
+os.write(1, b"ready\\n")
 sys.stdin.readline()
 sys.exit(10 + count)
 """

@@ -53,8 +53,10 @@ _QUIET = {
 _SETTINGS = {
     ".gemini/settings.json": '{"general": {"enableAutoUpdate": false}, "privacy": '
     '{"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}',
+    # Pictures go only to models that are known, or said, to see.
     ".qwen/settings.json": '{"general": {"enableAutoUpdate": false}, "privacy": '
-    '{"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}',
+    '{"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}, "model": '
+    '{"generationConfig": {"modalities": {"image": true}}}}',
     ".codex/config.toml": 'check_for_update_on_startup = false\nweb_search = "disabled"\n'
     "[analytics]\nenabled = false\n",
 }

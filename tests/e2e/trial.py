@@ -15,8 +15,8 @@ from tests.upstreams.server import ScriptedUpstream
 PROMPT = "Look at what is in this folder and tell me."
 LIMIT = 60.0
 """Seconds that a client has."""
-_MODELS = {"qwen": "gpt-scripted"}
-"""Qwen Code shows pictures only to models whose family it knows to see."""
+_NAMELESS = {("opencode", "gemini")}
+"""Clients that know calls by their order alone."""
 MOST_REQUESTS = 40
 """A client that asks more often goes round in circles."""
 
@@ -71,13 +71,18 @@ async def attempt(trial: Trial, root: Path, through: Through) -> Outcome:
         (work / name).write_text(f"{word}\n")
     picture, pixels = work / "picture.png", png(token_hex(2))
     picture.write_bytes(pixels)
-    scripted = ScriptedUpstream(trial.scenario, picture=str(picture), pixels=pixels)
+    scripted = ScriptedUpstream(
+        trial.scenario,
+        picture=str(picture),
+        pixels=pixels,
+        keeps_ids=(trial.client, trial.protocol) not in _NAMELESS,
+    )
     async with scripted as upstream, through(trial.upstream, upstream.url) as url:
         ran = await drive(
             trial.client,
             trial.protocol,
             url=url,
-            model=_MODELS.get(trial.client, "scripted"),
+            model="scripted",
             prompt=PROMPT,
             root=root,
             limit=LIMIT,

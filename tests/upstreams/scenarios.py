@@ -42,6 +42,8 @@ class Stage:
     commands: tuple[str, ...] = ("cat one.txt", "cat two.txt")
     picture: str = "picture.png"
     pixels: bytes = b""
+    keeps_ids: bool = True
+    """Whether the client gives back the ids of calls; if not, calls and results get new ones."""
     problems: list[str] = field(default_factory=list)
     issued: list[str] = field(default_factory=list)
     tries: Counter[str] = field(default_factory=Counter)
@@ -164,11 +166,12 @@ def _in_order(asked: Asked, stage: Stage) -> list[Result]:
         stage.object(f"{len(stage.issued)} calls got {len(results)} results")
     if any(result.id is None for result in results):
         return results
-    unknown = [result.id for result in results if result.id not in stage.issued]
+    called = stage.issued if stage.keeps_ids else [call_id for call_id, _ in asked.calls]
+    unknown = [result.id for result in results if result.id not in called]
     if unknown:
-        stage.object(f"results for {unknown}, but the calls were {stage.issued}")
+        stage.object(f"results for {unknown}, but the calls were {called}")
         return results
-    return sorted(results, key=lambda result: stage.issued.index(result.id or ""))
+    return sorted(results, key=lambda result: called.index(result.id or ""))
 
 
 def image(asked: Asked, stage: Stage) -> Reply | Failure:

@@ -240,7 +240,7 @@ class _Opening:
             carrier = unpack(part.signature)
             if carrier is None and self._native:
                 return part
-            if not self._open(carrier):
+            if not self._open(_told_by(part, carrier)):
                 self._drop(place, carrier)
             return replace(part, signature=None)
         return part
@@ -279,6 +279,14 @@ class _Opening:
         who = carrier.issuer if carrier else "another provider"
         path = self._ctx.at(self._index, place)
         self._ctx.note("reasoning-dropped", path, f"it is bound to {who}")
+
+
+def _told_by(part: Part, carrier: Carrier | None) -> Carrier | None:
+    """A carrier on a call tells of that call last, also if the client kept no ids."""
+    if carrier is None or not carrier.layout or not isinstance(part, ToolCall) or not part.id_made:
+        return carrier
+    *before, itself = carrier.layout
+    return replace(carrier, layout=(*before, replace(itself, call=part.id)))
 
 
 def _laid_out(messages: list[Message], layouts: dict[int, tuple[Place, ...]]) -> Iterator[Message]:
