@@ -28,10 +28,10 @@ def calls(name, arguments, *, number=1, call_id="call_1", before=()):
     return response(*before, call, number=number, stop="tool_calls")
 
 
-def sdk(session):
+def sdk(session, key="k"):
     """The official client, pointed at a gateway."""
     url = str(session._build_url("/v1"))
-    return openai.AsyncOpenAI(base_url=url, api_key="k", max_retries=0)
+    return openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0)
 
 
 class Script:

@@ -2,13 +2,16 @@
 
 import asyncio
 
+import aiohttp
 import openai
 import pytest
 from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.scripts import Script, calls, response, says, sdk
 
 from toolglot import ir
-from toolglot.gateway.sessions import Tap
+from toolglot.gateway.keys import KeyRing
+from toolglot.gateway.sessions import Sessions, Tap
+from toolglot.gateway.shelf import Kept
 from toolglot.gateway.store import MemoryStore
 from toolglot.registry import PROTOCOLS
 
@@ -249,9 +252,6 @@ def test_the_provider_that_answers_in_place_of_another_gets_everything():
 
 
 def test_nobody_continues_what_belongs_to_another():
-    from toolglot.gateway.sessions import Sessions
-    from toolglot.gateway.shelf import Kept
-
     async def run():
         sessions = Sessions(MemoryStore())
         kept = Kept(response=b'{"output":[]}', input=b"[]")
@@ -282,3 +282,83 @@ def test_the_final_response_is_found_wherever_the_stream_is_cut(size):
 )
 def test_what_only_names_the_end_is_not_the_end(line):
     assert Tap().feed(line) is None
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_built_in_model_remembers_too(stream):
+    """S1-06: it has no state of its own, whatever its answer says."""
+
+    async def run():
+        async with gateway() as session, sdk(session) as client:
+            one = await create(client, stream=stream, input="My word is lintel.", store=True)
+            two = await create(client, stream=stream, input="Hm.", previous_response_id=one.id)
+            assert two.previous_response_id == one.id
+            assert two.store
+            listed = await client.responses.input_items.list(two.id, order="asc")
+            assert listed.data[0].content[0].text == "My word is lintel."
+            with pytest.raises(openai.BadRequestError):
+                await client.responses.create(model="m", input="a", previous_response_id="resp_x")
+
+    asyncio.run(run())
+
+
+def test_holders_of_keys_see_only_what_is_theirs(tmp_path):
+    script = Script("openai-responses", says("One.", 1), says("Two.", 2))
+    database = tmp_path / "toolglot.db"
+
+    async def run():
+        ring = KeyRing(database)
+        tokens = [(await ring.create(name))[0] for name in ("ann", "bob")]
+        await ring.close()
+        async with (
+            upstream(script.handle) as url,
+            gateway(
+                {"them": provider("openai-responses", url)},
+                [to("them/*")],
+                keys=True,
+                database=str(database),
+            ) as session,
+            sdk(session, tokens[0]) as ann,
+            sdk(session, tokens[1]) as bob,
+        ):
+            one = await ann.responses.create(model="m", input="a")
+            with pytest.raises(openai.NotFoundError):
+                await bob.responses.retrieve(one.id)
+            with pytest.raises(openai.BadRequestError, match=one.id):
+                await bob.responses.create(model="m", input="b", previous_response_id=one.id)
+            assert await ann.responses.retrieve(one.id) == one
+            await ann.responses.create(model="m", input="b", previous_response_id=one.id)
+            async with sdk(session, "nobody") as thief:
+                with pytest.raises(openai.AuthenticationError):
+                    await thief.responses.retrieve(one.id)
+            with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
+                await session.ws_connect("/v1/responses")
+            assert caught.value.status == 401
+
+    asyncio.run(run())
+    assert len(script.bodies) == 2
+
+
+def test_what_is_stored_outlives_the_gateway(tmp_path):
+    """S1-07: where a database is named."""
+    script = Script("anthropic", says("One.", 1), says("Two.", 2))
+
+    async def run():
+        previous = None
+        async with upstream(script.handle) as url:
+            for question in ("a", "b"):
+                async with (
+                    gateway(
+                        {"them": provider("anthropic", url)},
+                        [to("them/*")],
+                        database=str(tmp_path / "toolglot.db"),
+                    ) as session,
+                    sdk(session) as client,
+                ):
+                    made = await client.responses.create(
+                        model="m", input=question, previous_response_id=previous
+                    )
+                    previous = made.id
+
+    asyncio.run(run())
+    assert script.texts() == ["a", "One.", "b"]
