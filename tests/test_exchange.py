@@ -21,6 +21,7 @@ from toolglot.translate import (
     translate_request,
     translate_response,
 )
+from toolglot.wire import jsontext
 
 PAIRS = [(ours, theirs) for ours in PROTOCOLS for theirs in PROTOCOLS]
 TOOL = ir.FunctionTool(
@@ -137,3 +138,25 @@ def test_tools_that_were_told_as_text_are_called_as_tools(ours, theirs):
         assert found.name == patch.name
         assert "lintel" in found.arguments
         assert found.kind == ("custom" if patch is not TOOL else "function")
+
+
+@pytest.mark.parametrize("theirs", PROTOCOLS)
+def test_what_the_provider_need_not_know_is_repeated(theirs):
+    """An answer says what it continues, although its provider never heard of that."""
+    exchange = Exchange("openai-responses", theirs)
+    echo = {"previous_response_id": "resp_0", "store": True, "conversation": {"id": "conv_1"}}
+    body = b'{"model":"m","input":"Hi","max_output_tokens":9}'
+    sent = exchange.request(body, "/v1/responses")
+    exchange.repeat(echo)
+    assert b"resp_0" not in sent.data
+    answer = exchange.response(encode_response(ANSWER, target=theirs).data())
+    told = jsontext.decode(answer.data)
+    if theirs != "openai-responses":
+        assert {key: told[key] for key in echo} == echo
+
+
+def test_what_was_changed_before_is_noted_too():
+    exchange = Exchange("openai-responses", "openai-chat")
+    exchange.note("reasoning-dropped", "previous_response_id", "of another provider")
+    exchange.request(b'{"model":"m","input":"Hi"}', "/v1/responses")
+    assert "reasoning-dropped" in exchange.receipt.codes()

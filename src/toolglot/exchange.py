@@ -10,7 +10,7 @@ the client's request once more. Whoever does both, as a gateway does, reads it o
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,9 +24,9 @@ from toolglot.ir import ApiError, Request, Response, Usage
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
-from toolglot.translate import read_answer, send, show, stays
+from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
-from toolglot.wire.message import WireRequest, WireResponse, read_body
+from toolglot.wire.message import WireRequest, read_body
 from toolglot.wire.relabel import Relabel
 
 _SEED: Final = 16
@@ -48,6 +48,12 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     usage: Usage | None = None
     """The tokens that it counts, if it does."""
+
+
+def streamed(response: Response | ApiError, protocol: str, context: Context) -> bytes:
+    """A whole response as the stream that it could have been."""
+    encoder = get_protocol(protocol).StreamEncoder(context)
+    return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
 
 
 class Exchange:
@@ -145,12 +151,21 @@ class Exchange:
     def unfolded(self, body: bytes) -> Answer:
         """A whole answer as the stream that the client had asked for."""
         answer = self.response(body)
-        codec = get_protocol(self.client)
-        encoder = codec.StreamEncoder(self._answered())
-        wire = WireResponse(body=read_body(answer.data))
-        events = unfold(codec.decode_response(wire, Context(source=codec.SURFACE)))
-        data = b"".join(map(encoder.encode, events)) + encoder.close()
-        return Answer(data=data, usage=answer.usage)
+        response = decode_response(answer.data, source=self.client)
+        return Answer(data=streamed(response, self.client, self._answered()), usage=answer.usage)
+
+    def repeat(self, said: Mapping[str, Any]) -> None:
+        """What the client said besides, and no provider need know, such as the answer that it
+        continues: a translated answer repeats it where its protocol does.
+        """
+        asked = self._decoded
+        if asked is not None and said:
+            own = {**asked.extras.get(self.client, {}), **said}
+            self._decoded = replace(asked, extras={**asked.extras, self.client: own})
+
+    def note(self, code: str, path: str, message: str = "") -> None:
+        """Write down what was changed in a request before it came here."""
+        self._ctx.note(code, path, message)
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -205,3 +205,20 @@ def test_without_a_provider_the_demo_model_answers(name, stream):
         assert b"demo" in body
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai-chat", "openai-responses"])
+def test_a_path_without_its_version_reaches_the_same_provider(name):
+    async def run():
+        seen = []
+        async with (
+            upstream(scripted(name, seen)) as url,
+            gateway({"them": provider(name, url)}, [to("them/*")]) as session,
+        ):
+            wire = asked(name)
+            path = wire["path"].removeprefix("/v1")
+            async with session.post(path, data=wire["data"]) as reply:
+                assert reply.status == 200, await reply.text()
+        assert seen[0][0].path == wire["path"]
+
+    asyncio.run(run())

@@ -249,3 +249,28 @@ def test_ordinary_text_needs_no_note(data):
 def test_spaced():
     assert jsontext.spaced({"a": [1, {"b": "é"}], "c": {}}) == '{"a": [1, {"b": "é"}], "c": {}}'
     assert json.loads(jsontext.spaced({"a": LONE})) == {"a": LONE}
+
+
+def test_members_and_elements_are_not_read_until_asked_for():
+    data = b'{"a": [1, {"b":  1.0}], "c": 7}'
+    found = jsontext.members(data)
+    assert jsontext.encode(found) == b'{"a":[1, {"b":  1.0}],"c":7}'
+    first, second = jsontext.elements(found["a"])
+    assert jsontext.read(first) == 1
+    assert bytes(second) == b'{"b":  1.0}'
+    assert jsontext.read(second) == {"b": 1.0}
+    assert jsontext.read(None) is None
+
+
+def test_members_that_must_be_read_are():
+    """A lone surrogate, which the fast reader refuses."""
+    found = jsontext.members(b'{"a": "\\ud800", "b": ["\\udc00"]}')
+    assert jsontext.read(found["a"]) == "\ud800"
+    assert jsontext.encode(found) == b'{"a":"\\ud800","b":["\\udc00"]}'
+    assert jsontext.elements(b'["\\ud800"]') == ["\ud800"]
+
+
+@pytest.mark.parametrize(("part", "data"), [("members", b"[1]"), ("elements", b'{"a":1}')])
+def test_parts_of_something_else(part, data):
+    with pytest.raises(DecodeError, match="expected a JSON"):
+        getattr(jsontext, part)(data)

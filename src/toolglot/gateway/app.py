@@ -10,6 +10,7 @@ from aiohttp import web
 
 from toolglot.errors import DecodeError
 from toolglot.gateway.config import Config, Server
+from toolglot.gateway.conversations import Conversations
 from toolglot.gateway.endpoints import Endpoints, error, refuse
 from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
 from toolglot.gateway.guard import Guard, Refusal
@@ -18,6 +19,10 @@ from toolglot.gateway.observe import Observer
 from toolglot.gateway.record import Recorder
 from toolglot.gateway.relay import Call, Relay, given_key, refused
 from toolglot.gateway.reload import watch
+from toolglot.gateway.responses import Responses
+from toolglot.gateway.sessions import Sessions
+from toolglot.gateway.sockets import Sockets
+from toolglot.gateway.store import MemoryStore, SqliteStore, Store
 from toolglot.gateway.tracing import NO_TRACING, Tracing, spans_to
 from toolglot.gateway.upstream import Client
 from toolglot.registry import PROTOCOLS
@@ -47,7 +52,8 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
         recorder=Recorder(server.record) if server.record else None,
     )
     desk = Endpoints(relay, Catalogue(client))
-    _add_doors(app, relay, desk)
+    store = _store(server)
+    _add_doors(app, relay, desk, Sessions(store))
     _add_desk(app, relay, desk)
     app.router.add_route("*", "/{path:.*}", _nowhere)
 
@@ -61,6 +67,7 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
                 task.cancel()
         await client.close()
         await relay.close()
+        await store.close()
 
     app.cleanup_ctx.append(running)
     return app
@@ -70,7 +77,14 @@ def _tracing(server: Server) -> Tracing:
     return spans_to(server.traces) if server.traces else NO_TRACING
 
 
-def _add_doors(app: web.Application, relay: Relay, desk: Endpoints) -> None:
+def _store(server: Server) -> Store:
+    """Where responses are kept."""
+    if server.database:
+        return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
+    return MemoryStore(server.store_ttl, server.store_size)
+
+
+def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Sessions) -> None:
     """Where each protocol is spoken. The version may be left out, as some clients do."""
     for name, codec in PROTOCOLS.items():
         where = codec.SURFACE.path
@@ -80,12 +94,27 @@ def _add_doors(app: web.Application, relay: Relay, desk: Endpoints) -> None:
                 app.router.add_post(f"/{version}/models/{{call:.+}}", handler)
         else:
             for each in {where, where.removeprefix("/v1")}:
-                app.router.add_post(each, _door(relay, name, relay.answer))
+                app.router.add_post(each, _door(relay, name, _remembering(relay, sessions), where))
+        if codec.SURFACE.earlier_keys:
+            _add_state(app, relay, sessions, name)
     for where, (key, more) in _COUNTS.items():
         name = next(n for n, c in PROTOCOLS.items() if where.startswith(c.SURFACE.path))
         for each in {where, where.removeprefix("/v1")}:
-            app.router.add_post(each, _door(relay, name, _counting(desk, key, more)))
+            app.router.add_post(each, _door(relay, name, _counting(desk, sessions, key, more)))
     app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
+
+
+def _add_state(app: web.Application, relay: Relay, sessions: Sessions, name: str) -> None:
+    """What a protocol has in which a request can continue an earlier answer."""
+    responses = Responses(relay, sessions, name)
+    responses.add_to(app)
+    Conversations(relay, sessions).add_to(app)
+    sockets = Sockets(relay, sessions, name, _admission(relay))
+    app.on_shutdown.append(sockets.leave)
+    where = PROTOCOLS[name].SURFACE.path
+    for each in {where, where.removeprefix("/v1")}:
+        app.router.add_get(each, _known(relay, sockets.handle))
+        app.router.add_post(f"{each}/compact", _door(relay, name, responses.compact))
 
 
 def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
@@ -123,28 +152,39 @@ def _known(relay: Relay, handler: Handler) -> Handler:
 # --- requests -------------------------------------------------------------------------------------
 
 
-def _door(relay: Relay, protocol: str, answer: Answerer) -> Handler:
-    """What answers requests in a protocol."""
+def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Handler:
+    """What answers requests in a protocol; `path` is the full one if clients may shorten it."""
+    admit = _admission(relay)
 
     async def handle(request: web.Request) -> web.StreamResponse:
         call, failure = relay.call(request, protocol), None
+        call.path = path or call.path
         try:
             call.body = await request.read()
-            _look(call)
-            call.witness.seen.asked_model = call.model
-            call.holder = await relay.guard.admit(call.key, call.model)
+            await admit(call)
             return await answer(call)
         except Refusal as refusal:
             failure = refusal.error
-            return refused(call, failure)
+            return refused(call, failure).http()
         except web.HTTPRequestEntityTooLarge:
             limit = relay.config.server.max_body
             failure = error("too_large", f"more than {limit} bytes", 413)
-            return refused(call, failure)
+            return refused(call, failure).http()
         finally:
             relay.ended(call, failure)
 
     return handle
+
+
+def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
+    """What lets in whoever may ask for a model, and nobody else."""
+
+    async def admit(call: Call) -> None:
+        _look(call)
+        call.witness.seen.asked_model = call.model
+        call.holder = await relay.guard.admit(call.key, call.model)
+
+    return admit
 
 
 def _look(call: Call) -> None:
@@ -177,8 +217,19 @@ def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
     return answer
 
 
-def _counting(desk: Endpoints, key: str, more: dict[str, str]) -> Answerer:
+def _remembering(relay: Relay, sessions: Sessions) -> Answerer:
+    """What answers most requests; some continue an earlier answer, or are continued."""
+
     async def answer(call: Call) -> web.StreamResponse:
+        sessions.attach(call)
+        return await relay.answer(call)
+
+    return answer
+
+
+def _counting(desk: Endpoints, sessions: Sessions, key: str, more: dict[str, str]) -> Answerer:
+    async def answer(call: Call) -> web.StreamResponse:
+        await sessions.expand(call)
         return await desk.count(call, key, dict(more))
 
     return answer

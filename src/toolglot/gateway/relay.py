@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final, Protocol
 
 import aiohttp
 from aiohttp import web
@@ -28,6 +28,7 @@ from toolglot.gateway.observe import Observer
 from toolglot.gateway.providers import Upstream, make_upstreams
 from toolglot.gateway.record import Recorder
 from toolglot.gateway.routing import Router, Target
+from toolglot.gateway.sinks import HttpSink, Sink, Whole
 from toolglot.gateway.upstream import Client, Question, Unreachable
 from toolglot.gateway.witness import Witness
 from toolglot.ir import ApiError, Json
@@ -47,10 +48,20 @@ _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 
 
+class Past(Protocol):
+    """What came before a request that only continues."""
+
+    async def ask(self, exchange: Exchange, provider: str) -> tuple[bytes, Mapping[str, Any]]:
+        """The request as a provider can answer it, and what the answer repeats of it."""
+        ...
+
+
 class Call(Struct, kw_only=True):
     """One request of a client, as the gateway sees it."""
 
     http: web.Request
+    sink: Sink
+    """Where its answer goes."""
     protocol: str
     """The client's."""
     path: str
@@ -64,10 +75,16 @@ class Call(Struct, kw_only=True):
     witness: Witness
     holder: Key | None = None
     """Whose key it is, where keys are asked for."""
+    past: Past | None = None
     target: Target | None = None
     exchange: Exchange | None = None
     framing: Framing | None = None
     """What gives the answer another form."""
+
+    @property
+    def owner(self) -> str:
+        """Whom what is kept belongs to; nobody in particular where no keys are asked for."""
+        return self.holder.id if self.holder else ""
 
 
 def given_key(request: web.Request) -> str | None:
@@ -90,7 +107,7 @@ class _Open(Struct, kw_only=True):
     """A stream that is being written."""
 
     http: web.Request
-    response: web.StreamResponse
+    sink: Sink
     sign: bytes
     """What tells its client that it lives."""
     last: float = field(default_factory=time.monotonic)
@@ -148,6 +165,7 @@ class Relay:
         seen = self.observer.begin(request_id=number, client=protocol, headers=headers)
         return Call(
             http=request,
+            sink=HttpSink(request),
             protocol=protocol,
             path=request.path,
             body=b"",
@@ -174,28 +192,27 @@ class Relay:
                 if each.last < late and each.whole and each.drained:
                     each.last = time.monotonic()
                     with suppress(ConnectionError):
-                        await each.response.write(each.sign)
+                        await each.sink.write(each.sign)
 
     async def answer(self, call: Call) -> web.StreamResponse:
         """The answer to a request, whatever becomes of it."""
         targets = self.router.targets(call.model, call.body[:_AFFINITY])
         if not targets:
             raise Refusal(_unknown_model(call.model))
-        failure: web.StreamResponse | None = None
+        failure: Whole | None = None
         for place, target in enumerate(self._awake(targets)):
             last = place == len(targets) - 1
             call.target = target
             call.exchange = self._exchange(call, target)
             try:
-                answered = await self._ask(call, target, last=last)
+                if await self._ask(call, target, last=last):
+                    return call.sink.response
             except Unreachable as error:
                 failure = whole(call, call.exchange.error(error.error))
-                continue
-            if answered is not None:
-                return answered
         if failure is None:
             raise AssertionError  # pragma: no cover - the last target always answers
-        return failure
+        await call.sink.whole(failure)
+        return call.sink.response
 
     def _awake(self, targets: list[Target]) -> list[Target]:
         """Targets that answer first; those that failed lately only when all others did too."""
@@ -214,14 +231,15 @@ class Relay:
         protocol = upstream.protocol_for(call.protocol)
         return Exchange(call.protocol, protocol, options, now=int(time.time()))
 
-    async def _ask(self, call: Call, target: Target, *, last: bool) -> web.StreamResponse | None:
-        """The answer of one target; None: it failed in a way that leaves hope for the next."""
+    async def _ask(self, call: Call, target: Target, *, last: bool) -> bool:
+        """Let one target answer; False: it failed in a way that leaves hope for the next."""
         exchange, upstream, witness = call.exchange, target.upstream, call.witness
         if exchange is None:
             raise AssertionError  # pragma: no cover - it was just made
         if upstream is None:
-            return await self._demo(call, exchange)
-        question = self._question(call, exchange, upstream, target.model)
+            await self._demo(call, exchange)
+            return True
+        question = await self._question(call, exchange, upstream, target.model)
         witness.asks(question, exchange, path=call.path, body=call.body, stream=call.stream)
         upstream.health.busy += 1
         try:
@@ -230,45 +248,51 @@ class Relay:
                 witness.resume()
                 witness.replied(reply)
                 if reply.status in _ELSEWHERE and not last:
-                    return None
-                return await self._carry(call, exchange, reply)
+                    return False
+                await self._carry(call, exchange, reply)
+                return True
         finally:
             upstream.health.busy -= 1
 
-    async def _demo(self, call: Call, exchange: Exchange) -> web.StreamResponse:
+    async def _demo(self, call: Call, exchange: Exchange) -> None:
         """What the model that is built in answers, in the client's own protocol."""
         call.witness.seen.provider = DEMO
         try:
-            asked = exchange.read(call.body, call.path)
+            body, echo = await _with_past(call, exchange, DEMO)
+            exchange.read(body, call.path)
         except DecodeError as error:
             raise Refusal(_bad_request(str(error))) from None
+        exchange.repeat(echo)
         codec = get_protocol(call.protocol)
         ctx = exchange.answer_context()
-        answer = demo.reply(asked, ctx)
+        answer = demo.reply(exchange.asked, ctx)
         if isinstance(answer, ApiError):
             raise Refusal(answer)
         call.witness.used(answer.usage)
         if not call.stream:
             wire = codec.encode_response(answer, ctx)
-            return whole(call, Answer(data=wire.data(), status=wire.status))
-        response = await self._begin(call, exchange)
+            await call.sink.whole(whole(call, Answer(data=wire.data(), status=wire.status)))
+            return
+        await self._begin(call, exchange)
         encoder = codec.StreamEncoder(ctx)
         for event in demo.events(answer):
-            piece = encoder.encode(event)
-            await self._write(call, response, piece)
-        await self._write(call, response, encoder.close(), last=True)
-        return response
+            await self._write(call, encoder.encode(event))
+        await self._write(call, encoder.close(), last=True)
 
-    def _question(self, call: Call, exchange: Exchange, upstream: Upstream, model: str) -> Question:
+    async def _question(
+        self, call: Call, exchange: Exchange, upstream: Upstream, model: str
+    ) -> Question:
         query = {name: value for name, value in call.http.query.items() if name != "key"}
         if call.stream and get_protocol(exchange.provider).SURFACE.array_streams:
             query["alt"] = "sse"
         try:
-            sent = exchange.request(call.body, call.path, query)
+            body, echo = await _with_past(call, exchange, upstream.name)
+            sent = exchange.request(body, call.path, query)
         except UntranslatableError as error:
             raise Refusal(_bad_request(f"strict: {error}")) from None
         except DecodeError as error:
             raise Refusal(_bad_request(str(error))) from None
+        exchange.repeat(echo)
         return Question(
             upstream=upstream,
             protocol=exchange.provider,
@@ -280,12 +304,11 @@ class Relay:
 
     # --- the way back -----------------------------------------------------------------------------
 
-    async def _carry(
-        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
-    ) -> web.StreamResponse:
+    async def _carry(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
         streams = reply.content_type in _STREAMS
         if reply.status < _FIRST_ERROR and call.stream and (streams or _untyped(reply)):
-            return await self._stream(call, exchange, reply)
+            await self._stream(call, exchange, reply)
+            return
         try:
             call.witness.pause()
             body = await reply.read()
@@ -294,34 +317,32 @@ class Relay:
             raise Unreachable(_broken(call, error)) from None
         call.witness.got(body)
         if reply.status < _FIRST_ERROR and call.stream:
-            return await self._unfold(call, exchange, body)
+            await self._unfold(call, exchange, body)
+            return
         try:
             answer = exchange.response(body, status=reply.status, headers=reply.headers)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
         self._keep(call, exchange)
-        return whole(call, answer)
+        await call.sink.whole(whole(call, answer))
 
-    async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> web.StreamResponse:
+    async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> None:
         """A whole answer to a client that asked for a stream."""
         try:
             answer = exchange.unfolded(body)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
-        response = await self._begin(call, exchange)
-        await self._write(call, response, answer.data, last=True)
+        await self._begin(call, exchange)
+        await self._write(call, answer.data, last=True)
         self._keep(call, exchange)
-        return response
 
-    async def _stream(
-        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse
-    ) -> web.StreamResponse:
+    async def _stream(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
         translator, witness = exchange.stream(), call.witness
-        response = await self._begin(call, exchange)
+        await self._begin(call, exchange)
         sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
-        entry = _Open(http=call.http, response=response, sign=sign)
+        entry = _Open(http=call.http, sink=call.sink, sign=sign)
         if sign:
             self._open[call.id] = entry
         try:
@@ -332,7 +353,7 @@ class Relay:
                 piece = translator.feed(chunk)
                 if piece:
                     entry.last, entry.whole = time.monotonic(), piece.endswith(b"\n")
-                    await self._write(call, response, piece)
+                    await self._write(call, piece)
                 witness.pause()
             witness.resume()
             rest = translator.close()
@@ -343,25 +364,22 @@ class Relay:
             self._open.pop(call.id, None)
         witness.used(translator.usage)
         witness.failed(translator.error)
-        await self._write(call, response, rest, last=True)
+        await self._write(call, rest, last=True)
         self._keep(call, exchange)
-        return response
 
-    async def _write(
-        self, call: Call, response: web.StreamResponse, data: bytes, *, last: bool = False
-    ) -> None:
+    async def _write(self, call: Call, data: bytes, *, last: bool = False) -> None:
         """The next piece of a stream."""
         if call.framing is not None:
             data = call.framing.feed(data) + (call.framing.close() if last else b"")
         call.witness.told(data)
         call.witness.pause()
         if data:
-            await response.write(data)
+            await call.sink.write(data)
         if last:
-            await response.write_eof()
+            await call.sink.end()
         call.witness.resume()
 
-    async def _begin(self, call: Call, exchange: Exchange) -> web.StreamResponse:
+    async def _begin(self, call: Call, exchange: Exchange) -> None:
         """The head of a stream."""
         surface = get_protocol(call.protocol).SURFACE
         headers = {
@@ -370,11 +388,9 @@ class Relay:
             **_marks(call, exchange.receipt),
             **self.guard.standing(call.holder),
         }
-        response = web.StreamResponse(headers=headers)
         call.witness.answers(200, headers)
         self.observer.stream_began(call.witness.seen)
-        await response.prepare(call.http)
-        return response
+        await call.sink.begin(headers)
 
     def _keep(self, call: Call, exchange: Exchange) -> None:
         """Let the receipt be asked for."""
@@ -390,10 +406,16 @@ class Relay:
             self.receipts.popitem(last=False)
 
 
+async def _with_past(
+    call: Call, exchange: Exchange, provider: str
+) -> tuple[bytes, Mapping[str, Any]]:
+    return (call.body, {}) if call.past is None else await call.past.ask(exchange, provider)
+
+
 # --- answers --------------------------------------------------------------------------------------
 
 
-def whole(call: Call, answer: Answer) -> web.Response:
+def whole(call: Call, answer: Answer) -> Whole:
     """An answer that is not streamed."""
     receipt = call.exchange.receipt if call.exchange else Receipt()
     told = {name: value for name, value in answer.headers.items() if _tells(name)}
@@ -403,7 +425,7 @@ def whole(call: Call, answer: Answer) -> web.Response:
     headers = {**told, "Content-Type": _JSON, **_marks(call, receipt)}
     call.witness.answers(answer.status, headers)
     call.witness.told(data)
-    return web.Response(body=data, status=answer.status, headers=headers)
+    return Whole(data=data, status=answer.status, headers=headers)
 
 
 def _tells(header: str) -> bool:
@@ -411,7 +433,7 @@ def _tells(header: str) -> bool:
     return header in _TELLING or "ratelimit" in header
 
 
-def refused(call: Call, error: ApiError) -> web.Response:
+def refused(call: Call, error: ApiError) -> Whole:
     """An error of our own, in the client's protocol."""
     codec = get_protocol(call.protocol)
     wire = codec.encode_response(error, Context(target=codec.SURFACE))

@@ -61,6 +61,7 @@ class Glance(msgspec.Struct, frozen=True):
 
 _GLANCE: Final = msgspec.json.Decoder(Glance)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ELEMENTS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def glance(data: bytes) -> Glance:
@@ -76,11 +77,34 @@ def glance(data: bytes) -> Glance:
 
 def splice(data: bytes, key: str, value: Any) -> bytes:
     """A JSON object with one member set; all others stay as they were written."""
+    return encode({**members(data), key: value})
+
+
+def members(data: bytes | msgspec.Raw) -> dict[str, Any]:
+    """The members of a JSON object, unread where that can be: `read` gives the value of one."""
+    found: dict[str, Any] = _parted(data, _MEMBERS, dict, "object")
+    return found
+
+
+def elements(data: bytes | msgspec.Raw) -> list[Any]:
+    """The elements of a JSON array, unread where that can be: `read` gives the value of one."""
+    found: list[Any] = _parted(data, _ELEMENTS, list, "array")
+    return found
+
+
+def _parted(data: bytes | msgspec.Raw, decoder: Any, kind: type[Any], name: str) -> Any:
     try:
-        members: dict[str, Any] = _MEMBERS.decode(data)
+        return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        members = decode(data)
-    return encode({**members, key: value})
+        value = decode(bytes(data))
+    if not isinstance(value, kind):
+        raise DecodeError("", f"expected a JSON {name}")
+    return value
+
+
+def read(value: Any) -> Any:
+    """The value of a member or an element."""
+    return decode(bytes(value)) if isinstance(value, msgspec.Raw) else value
 
 
 def exact(data: str) -> Any:

@@ -128,6 +128,8 @@ def _echo(request: Request | None) -> Json:
     for key in ("text", "reasoning"):
         echo[key] = {**ECHO[key], **echo[key]}
     echo["tools"] = [_echo_tool(tool) for tool in echo["tools"]]
+    if said.get("conversation") is not None:
+        echo["conversation"] = said["conversation"]
     return echo
 
 

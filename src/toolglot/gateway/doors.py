@@ -1,0 +1,53 @@
+"""Handlers for paths at which nothing is asked of a model, for whoever has a key."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from msgspec import Struct
+
+from toolglot.errors import DecodeError
+from toolglot.gateway.endpoints import error, refuse
+from toolglot.gateway.guard import Refusal
+from toolglot.gateway.relay import Relay, given_key
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Visit(Struct, frozen=True):
+    """A request that was read, and whose it is."""
+
+    http: web.Request
+    body: bytes
+    owner: str
+
+
+Handle = Callable[[Visit], Awaitable[web.StreamResponse]]
+Way = tuple[str, str, Handle]
+"""A method, a path and what answers there."""
+
+
+def add_ways(app: web.Application, relay: Relay, ways: tuple[Way, ...]) -> None:
+    """Answer at all paths, with their version and without."""
+    for method, path, handle in ways:
+        for each in (path, path.removeprefix("/v1")):
+            app.router.add_route(method, each, _handler(handle, relay))
+
+
+def _handler(handle: Handle, relay: Relay) -> Handler:
+    """A handler whose refusals are told in the protocol of whoever asks."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        try:
+            holder = await relay.guard.know(given_key(request))
+            owner = holder.id if holder else ""
+            return await handle(Visit(request, await request.read(), owner))
+        except DecodeError as problem:
+            told = error("invalid_request", str(problem), 400)
+        except Refusal as refusal:
+            told = refusal.error
+        except web.HTTPRequestEntityTooLarge:
+            limit = relay.config.server.max_body
+            told = error("too_large", f"more than {limit} bytes", 413)
+        return refuse(request, told)
+
+    return handler
