@@ -320,7 +320,9 @@ class Relay:
             await self._unfold(call, exchange, body)
             return
         try:
-            answer = exchange.response(body, status=reply.status, headers=reply.headers)
+            answer = exchange.response(
+                body, status=reply.status, headers=reply.headers, stream=call.stream
+            )
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
@@ -422,7 +424,7 @@ def whole(call: Call, answer: Answer) -> Whole:
     data = answer.data
     if call.framing is not None and answer.status < _FIRST_ERROR:
         data = call.framing.whole(data)
-    headers = {**told, "Content-Type": _JSON, **_marks(call, receipt)}
+    headers = {**told, "Content-Type": answer.media_type, **_marks(call, receipt)}
     call.witness.answers(answer.status, headers)
     call.witness.told(data)
     return Whole(data=data, status=answer.status, headers=headers)
