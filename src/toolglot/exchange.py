@@ -48,7 +48,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     usage: Usage | None = None
     """The tokens that it counts, if it does."""
-    media_type: str = "application/json"
+    failed: ApiError | None = None
+    """The error that it tells as a stream, because its clients look for it there."""
 
 
 def streamed(response: Response | ApiError, protocol: str, context: Context) -> bytes:
@@ -153,7 +154,7 @@ class Exchange:
         codec = get_protocol(self.client)
         encoder = codec.StreamEncoder(self._answered())
         data = encoder.encode(Failed(error)) + encoder.close()
-        return Answer(data=data, media_type=codec.SURFACE.stream_type)
+        return Answer(data=data, failed=error)
 
     def error(self, error: ApiError) -> Answer:
         """What the client gets for an error of our own."""

@@ -55,7 +55,8 @@ class Anthropic:
 
     protocol = "anthropic"
     error = anthropic.APIError
-    statuses = {429: anthropic.RateLimitError, 400: anthropic.BadRequestError}
+    too_many = anthropic.RateLimitError
+    bad_request = anthropic.BadRequestError
 
     def __init__(self, url: str) -> None:
         self.client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
@@ -111,7 +112,8 @@ class Chat:
 
     protocol = "openai-chat"
     error = openai.APIError
-    statuses = {429: openai.RateLimitError, 400: openai.BadRequestError}
+    too_many = openai.RateLimitError
+    bad_request = openai.BadRequestError
 
     def __init__(self, url: str) -> None:
         self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
@@ -170,7 +172,8 @@ class Responses:
 
     protocol = "openai-responses"
     error = openai.APIError
-    statuses = Chat.statuses
+    too_many = openai.RateLimitError
+    bad_request = openai.BadRequestError
 
     def __init__(self, url: str) -> None:
         self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
@@ -197,10 +200,7 @@ class Responses:
         response: Any
         if stream:
             with self.client.responses.stream(**asked) as events:
-                last: Any = None
-                for last in events:
-                    pass
-            response = last.response
+                response = list(events)[-1].response
             if response.status == "failed":
                 raise StreamFailed(response.error.code, response.error.message)
         else:
@@ -246,7 +246,8 @@ class Gemini:
 
     protocol = "gemini"
     error = genai_errors.APIError
-    statuses = {429: genai_errors.ClientError, 400: genai_errors.ClientError}
+    too_many = genai_errors.ClientError
+    bad_request = genai_errors.ClientError
 
     def __init__(self, url: str) -> None:
         options = genai_types.HttpOptions(
@@ -301,7 +302,8 @@ class Ollama:
 
     protocol = "ollama"
     error = ollama.ResponseError
-    statuses = {429: ollama.ResponseError, 400: ollama.ResponseError}
+    too_many = ollama.ResponseError
+    bad_request = ollama.ResponseError
 
     def __init__(self, url: str) -> None:
         self.client = ollama.Client(host=url)

@@ -151,7 +151,7 @@ def test_too_many_requests(client, theirs, stream, running):
     """X-16, case-44: the SDK's own class, the status, the words and how long to wait."""
     error = _told(running, client, theirs, "rate-limited", stream=stream)
     told = SDKS[client].failed(None, error)
-    assert told.type is SDKS[client].statuses[429]
+    assert told.type is SDKS[client].too_many
     assert told.status == 429
     assert "Too many requests." in told.message
     if client != "ollama":  # its SDK does not keep headers
@@ -165,7 +165,7 @@ def test_a_refused_request(client, theirs, stream, running):
     """X-16, case-44: what is the client's fault stays so."""
     error = _told(running, client, theirs, "refused", stream=stream)
     told = SDKS[client].failed(None, error)
-    assert told.type is SDKS[client].statuses[400]
+    assert told.type is SDKS[client].bad_request
     assert told.status == 400
     assert "The moon is in the wrong house." in told.message
 
@@ -188,7 +188,7 @@ def test_a_prompt_that_is_too_long(client, theirs, stream, running):
         assert error.failed_code == "context_length_exceeded"
         return
     told = SDKS[client].failed(None, error)
-    assert told.type is SDKS[client].statuses[400]
+    assert told.type is SDKS[client].bad_request
     assert told.status == 400
     assert OVERFLOWS[theirs] in told.message
     if client == "anthropic":

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
@@ -21,7 +21,7 @@ from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Answer, Exchange
 from toolglot.gateway import demo
 from toolglot.gateway.config import DEMO, Config
-from toolglot.gateway.framing import Framing
+from toolglot.gateway.framing import Framing, looks_streamed
 from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.keys import Key
 from toolglot.gateway.observe import Observer
@@ -44,6 +44,10 @@ _LONGEST_ID: Final = 128
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 _TRACED: Final = ("traceparent", "tracestate")
+_EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_EVENT_END: Final = 4
+_TELLING_HEAD: Final = 16
+"""Bytes that suffice to tell a stream from something else."""
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 
@@ -111,8 +115,13 @@ class _Open(Struct, kw_only=True):
     sign: bytes
     """What tells its client that it lives."""
     last: float = field(default_factory=time.monotonic)
-    whole: bool = False
-    """Nothing is half said."""
+    end: bytes = b""
+    """The last few bytes so far."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is half said."""
+        return self.end.endswith(_EVENT_ENDS)
 
     @property
     def drained(self) -> bool:
@@ -186,8 +195,9 @@ class Relay:
     async def keep_alive(self) -> None:
         """Tell clients whose provider is silent that their stream lives."""
         while True:
-            await asyncio.sleep(1.0)
-            late = time.monotonic() - self.config.server.keep_alive
+            patience = self.config.server.keep_alive
+            await asyncio.sleep(min(1.0, patience))
+            late = time.monotonic() - patience
             for each in tuple(self._open.values()):
                 if each.last < late and each.whole and each.drained:
                     each.last = time.monotonic()
@@ -305,18 +315,25 @@ class Relay:
     # --- the way back -----------------------------------------------------------------------------
 
     async def _carry(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
-        streams = reply.content_type in _STREAMS
-        if reply.status < _FIRST_ERROR and call.stream and (streams or _untyped(reply)):
+        wanted = reply.status < _FIRST_ERROR and call.stream
+        if wanted and reply.content_type in _STREAMS:
             await self._stream(call, exchange, reply)
             return
         try:
             call.witness.pause()
-            body = await reply.read()
+            head = await _head(reply) if wanted else b""
+            streams = head and looks_streamed(
+                get_protocol(exchange.provider).SURFACE.stream_type, head
+            )
+            body = b"" if streams else head + await reply.read()
             call.witness.resume()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(_broken(call, error)) from None
+        if streams:
+            await self._stream(call, exchange, reply, head)
+            return
         call.witness.got(body)
-        if reply.status < _FIRST_ERROR and call.stream:
+        if wanted:
             await self._unfold(call, exchange, body)
             return
         try:
@@ -327,7 +344,12 @@ class Relay:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
         self._keep(call, exchange)
-        await call.sink.whole(whole(call, answer))
+        if answer.failed is None:
+            await call.sink.whole(whole(call, answer))
+            return
+        call.witness.failed(answer.failed)
+        await self._begin(call, exchange)
+        await self._write(call, answer.data, last=True)
 
     async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> None:
         """A whole answer to a client that asked for a stream."""
@@ -340,7 +362,9 @@ class Relay:
         await self._write(call, answer.data, last=True)
         self._keep(call, exchange)
 
-    async def _stream(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
+    async def _stream(
+        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse, head: bytes = b""
+    ) -> None:
         translator, witness = exchange.stream(), call.witness
         await self._begin(call, exchange)
         sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
@@ -349,18 +373,22 @@ class Relay:
             self._open[call.id] = entry
         try:
             witness.pause()
-            async for chunk in reply.content.iter_any():
+            async for chunk in _after(head, reply) if head else reply.content.iter_any():
                 witness.resume()
                 witness.got(chunk)
                 piece = translator.feed(chunk)
                 if piece:
-                    entry.last, entry.whole = time.monotonic(), piece.endswith(b"\n")
+                    entry.last = time.monotonic()
+                    entry.end = (entry.end + piece[-_EVENT_END:])[-_EVENT_END:]
                     await self._write(call, piece)
                 witness.pause()
             witness.resume()
             rest = translator.close()
         except (aiohttp.ClientError, TimeoutError) as error:
             witness.resume()
+            if _left(call.http):
+                witness.used(translator.usage)
+                return
             rest = translator.fail(_broken(call, error))
         finally:
             self._open.pop(call.id, None)
@@ -424,7 +452,7 @@ def whole(call: Call, answer: Answer) -> Whole:
     data = answer.data
     if call.framing is not None and answer.status < _FIRST_ERROR:
         data = call.framing.whole(data)
-    headers = {**told, "Content-Type": answer.media_type, **_marks(call, receipt)}
+    headers = {**told, "Content-Type": _JSON, **_marks(call, receipt)}
     call.witness.answers(answer.status, headers)
     call.witness.told(data)
     return Whole(data=data, status=answer.status, headers=headers)
@@ -460,9 +488,23 @@ def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:
     return {name: call.http.headers[name] for name in names if name in call.http.headers}
 
 
-def _untyped(reply: aiohttp.ClientResponse) -> bool:
-    """Whether a reply may be a stream although it does not say so."""
-    return reply.content_type != _JSON
+async def _head(reply: aiohttp.ClientResponse) -> bytes:
+    """Enough of a reply to tell what it is; nothing: it is empty."""
+    head = b""
+    while len(head) < _TELLING_HEAD and (chunk := await reply.content.readany()):
+        head += chunk
+    return head
+
+
+async def _after(head: bytes, reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    yield head
+    async for chunk in reply.content.iter_any():
+        yield chunk
+
+
+def _left(request: web.Request) -> bool:
+    """Whether the client hung up."""
+    return request.transport is None or request.transport.is_closing()
 
 
 # --- errors of our own ----------------------------------------------------------------------------
