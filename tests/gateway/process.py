@@ -75,7 +75,7 @@ async def running_gateway(folder, text, *options):
     )
     try:
         async with asyncio.timeout(30):
-            while not port.exists():  # noqa: ASYNC110 - a file has no event
+            while not port.exists():
                 assert process.returncode is None, "the gateway did not start"
                 await asyncio.sleep(0.02)
         yield Gateway(process, f"http://127.0.0.1:{port.read_text().strip()}")

@@ -11,12 +11,13 @@ from tests.gateway.wild import wild
 
 from toolglot import ir
 from toolglot.context import Context
-from toolglot.events import fold, unfold
+from toolglot.events import Failed, Started, fold, unfold
+from toolglot.gateway import opening as opening_module
 from toolglot.gateway import providers as providers_module
 from toolglot.gateway import upstream as upstream_module
 from toolglot.gateway.config import Timeouts
 from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.translate import encode_request, encode_response
+from toolglot.translate import decode_response, encode_request, encode_response
 
 NAMES = list(PROTOCOLS)
 TEXT = "North by north-west, and then a long way over the hills until the river."
@@ -60,11 +61,14 @@ async def answer_well(turn, protocol):
         await turn.whole(whole_of(protocol))
 
 
+def request_for(*, stream):
+    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
+    return ir.Request(model="m", messages=(question,), stream=stream, max_tokens=9)
+
+
 async def ask(session, protocol, *, stream=False):
     """The status, the headers and the body of an answer."""
-    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
-    request = ir.Request(model="m", messages=(question,), stream=stream, max_tokens=9)
-    wire = encode_request(request, target=protocol)
+    wire = encode_request(request_for(stream=stream), target=protocol)
     async with session.post(wire.path, data=wire.data(), params=dict(wire.query)) as reply:
         return reply.status, reply.headers, await reply.read()
 
@@ -76,8 +80,6 @@ def read_stream(protocol, data):
 
 
 def read_whole(protocol, status, data):
-    from toolglot.translate import decode_response
-
     return decode_response(json.loads(data), source=protocol, status=status)
 
 
@@ -257,8 +259,8 @@ def test_an_empty_stream(ours):
         await turn.whole(b"", "text/event-stream")
 
     status, _, body, _ = trial(answer, ours, "openai-chat", stream=True)
-    assert status == 200
-    assert isinstance(read_stream(ours, body), ir.ApiError)
+    assert status >= 500
+    assert isinstance(read_whole(ours, status, body), ir.ApiError)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "application/json"])
@@ -300,6 +302,84 @@ def test_junk_between_events(ours):
     assert said(read_stream(other, body)) == TEXT
 
 
+# --- failures inside a stream that says nothing yet -----------------------------------------------
+
+
+def fails_inside(protocol, error):
+    """A provider whose stream begins well and then tells of an error."""
+    encoder = get_protocol(protocol).StreamEncoder(Context())
+    begun = encoder.encode(Started(id="a", model="m"))
+    data = begun + encoder.encode(Failed(error)) + encoder.close()
+
+    async def answer(turn):
+        await turn.whole(data, kind_of(protocol))
+
+    return answer
+
+
+@pytest.mark.parametrize("theirs", ["anthropic", "openai-responses"])
+@ALL_CLIENTS
+def test_an_error_instead_of_words(ours, theirs):
+    """X-16, case-44: a client of another protocol gets it as an error that came at once."""
+    error = ir.ApiError(kind="context_length", message="The prompt is too long.", status=400)
+    status, _, body, _ = trial(fails_inside(theirs, error), ours, theirs, stream=True)
+    if ours in (theirs, "openai-responses"):
+        assert status == 200
+        assert read_stream(ours, body).kind == "context_length"
+        return
+    told = read_whole(ours, status, body)
+    assert status == 400
+    assert told.kind == "context_length"
+    assert "prompt is too long" in told.message.lower()
+
+
+def test_an_error_instead_of_words_is_made_good_elsewhere():
+    error = ir.ApiError(kind="overloaded", message="Too many.", status=529)
+
+    async def run():
+        async with (
+            wild(fails_inside("anthropic", error)) as (one, ones),
+            wild(partial(answer_well, protocol="openai-chat")) as (two, _),
+        ):
+            both = {"one": provider("anthropic", one), "two": provider("openai-chat", two)}
+            async with gateway(both, [to("one/*", "two/*")]) as session:
+                got = await ask(session, "gemini", stream=True)
+        assert len(ones) == 1
+        return got
+
+    status, headers, body = asyncio.run(run())
+    assert (status, headers["x-toolglot-provider"]) == (200, "two")
+    assert said(read_stream("gemini", body)) == TEXT
+
+
+def test_a_stream_that_says_nothing_for_long_begins_all_the_same(monkeypatch):
+    monkeypatch.setattr(opening_module, "_HOLD", 0.05)
+
+    async def run():
+        go_on = asyncio.Event()
+
+        async def answer(turn):
+            encoder = get_protocol("anthropic").StreamEncoder(Context())
+            first, *rest = map(encoder.encode, unfold(ANSWER))
+            await turn.head()
+            await turn.chunk(first)
+            await go_on.wait()
+            await turn.chunk(b"".join(rest))
+            await turn.end()
+
+        async with (
+            wild(answer) as (url, _),
+            gateway({"them": provider("anthropic", url)}, [to("them/*")]) as session,
+        ):
+            wire = encode_request(request_for(stream=True), target="openai-chat")
+            async with session.post(wire.path, data=wire.data()) as reply:
+                assert reply.status == 200
+                go_on.set()
+                return await reply.read()
+
+    assert said(read_stream("openai-chat", asyncio.run(run()))) == TEXT
+
+
 # --- trying again ---------------------------------------------------------------------------------
 
 
@@ -316,7 +396,7 @@ def test_a_failure_and_then_an_answer(status, headers, stream):
 
     got, _, body, asked = trial(answer, "openai-chat", "anthropic", stream=stream, retries=1)
     assert (got, asked) == (200, 2)
-    assert TEXT.split()[0].encode() in body
+    assert TEXT.split(maxsplit=1)[0].encode() in body
 
 
 def test_a_long_wait_is_left_to_the_client():
@@ -391,7 +471,7 @@ def test_a_provider_that_fails_rests_and_is_tried_again(monkeypatch):
         nonlocal well
         async with (
             wild(first) as (one, ones),
-            wild(partial(answer_well, protocol="openai-chat")) as (two, twos),
+            wild(partial(answer_well, protocol="openai-chat")) as (two, _),
         ):
             both = {"one": provider("openai-chat", one), "two": provider("openai-chat", two)}
             async with gateway(both, [to("one/*", "two/*")]) as session:

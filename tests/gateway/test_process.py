@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -72,7 +73,7 @@ def test_a_client_that_does_not_read_holds_up_the_provider(ours, tmp_path, recor
             before = gateway.memory
             sock = socket.socket()
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
-            sock.setblocking(False)  # noqa: FBT003
+            sock.setblocking(False)
             await asyncio.get_running_loop().sock_connect(sock, (gateway.host, gateway.port))
             reader, writer = await asyncio.open_connection(sock=sock, limit=64 * 1024)
             writer.write(asked(ours))
@@ -185,8 +186,7 @@ def test_no_worker_outlives_the_first(tmp_path):
 
 def _time_of(pid):
     """Nanoseconds that a process has run."""
-    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-        return int(file.read().split()[0])
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
 # --- thousands of requests, some of which fail ----------------------------------------------------

@@ -5,25 +5,13 @@ Gemini's streams are one JSON array that grows unless `alt=sse` is asked for; Ol
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.sse import SseDecoder
-
-
-_BEGINNINGS: Final = {
-    "text/event-stream": (b"data:", b"event:", b"id:", b"retry:", b":"),
-    "application/x-ndjson": (b"{",),
-}
-_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
-
-
-def looks_streamed(media_type: str, head: bytes) -> bool:
-    """Whether bytes begin as a stream of a media type does, whatever they are called."""
-    return head.lstrip(_BLANK).startswith(_BEGINNINGS[media_type])
 
 
 class Framing(Protocol):

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
@@ -21,10 +21,11 @@ from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Answer, Exchange
 from toolglot.gateway import demo
 from toolglot.gateway.config import DEMO, Config
-from toolglot.gateway.framing import Framing, looks_streamed
+from toolglot.gateway.framing import Framing
 from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.keys import Key
 from toolglot.gateway.observe import Observer
+from toolglot.gateway.opening import head_of, looks_streamed, until_told
 from toolglot.gateway.providers import Upstream, make_upstreams
 from toolglot.gateway.record import Recorder
 from toolglot.gateway.routing import Router, Target
@@ -34,6 +35,7 @@ from toolglot.gateway.witness import Witness
 from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
+from toolglot.streams import StreamTranslator
 
 _JSON: Final = "application/json"
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
@@ -44,10 +46,9 @@ _LONGEST_ID: Final = 128
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 _TRACED: Final = ("traceparent", "tracestate")
+_BAD_GATEWAY: Final = 502
 _EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _EVENT_END: Final = 4
-_TELLING_HEAD: Final = 16
-"""Bytes that suffice to tell a stream from something else."""
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 
@@ -321,7 +322,7 @@ class Relay:
             return
         try:
             call.witness.pause()
-            head = await _head(reply) if wanted else b""
+            head = await head_of(reply) if wanted else b""
             streams = head and looks_streamed(
                 get_protocol(exchange.provider).SURFACE.stream_type, head
             )
@@ -366,14 +367,18 @@ class Relay:
         self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse, head: bytes = b""
     ) -> None:
         translator, witness = exchange.stream(), call.witness
+        held = await self._opening(call, exchange, reply, translator, head)
+        if held is None:
+            return
         await self._begin(call, exchange)
+        await self._write(call, held)
         sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
-        entry = _Open(http=call.http, sink=call.sink, sign=sign)
+        entry = _Open(http=call.http, sink=call.sink, sign=sign, end=held[-_EVENT_END:])
         if sign:
             self._open[call.id] = entry
         try:
             witness.pause()
-            async for chunk in _after(head, reply) if head else reply.content.iter_any():
+            async for chunk in reply.content.iter_any():
                 witness.resume()
                 witness.got(chunk)
                 piece = translator.feed(chunk)
@@ -396,6 +401,34 @@ class Relay:
         witness.failed(translator.error)
         await self._write(call, rest, last=True)
         self._keep(call, exchange)
+
+    async def _opening(
+        self,
+        call: Call,
+        exchange: Exchange,
+        reply: aiohttp.ClientResponse,
+        translator: StreamTranslator,
+        head: bytes,
+    ) -> bytes | None:
+        """What a stream begins with, held back for a moment: as long as nothing is said, a failure
+        can be told as one, or made good by another target. None: it was told.
+        """
+        try:
+            call.witness.pause()
+            held = await until_told(reply, translator, head, call.witness.got)
+            call.witness.resume()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(_broken(call, error)) from None
+        failure = translator.error
+        told_inside = get_protocol(call.protocol).SURFACE.streamed_errors
+        if failure is None or translator.told or failure.kind in told_inside:
+            return held
+        if (failure.status or _BAD_GATEWAY) in _ELSEWHERE:
+            raise Unreachable(failure)
+        call.witness.failed(failure)
+        self._keep(call, exchange)
+        await call.sink.whole(whole(call, exchange.error(failure)))
+        return None
 
     async def _write(self, call: Call, data: bytes, *, last: bool = False) -> None:
         """The next piece of a stream."""
@@ -486,20 +519,6 @@ def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:
         return {}
     names = get_protocol(call.protocol).SURFACE.headers
     return {name: call.http.headers[name] for name in names if name in call.http.headers}
-
-
-async def _head(reply: aiohttp.ClientResponse) -> bytes:
-    """Enough of a reply to tell what it is; nothing: it is empty."""
-    head = b""
-    while len(head) < _TELLING_HEAD and (chunk := await reply.content.readany()):
-        head += chunk
-    return head
-
-
-async def _after(head: bytes, reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    yield head
-    async for chunk in reply.content.iter_any():
-        yield chunk
 
 
 def _left(request: web.Request) -> bool:
