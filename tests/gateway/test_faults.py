@@ -499,3 +499,72 @@ def test_a_provider_that_fails_rests_and_is_tried_again(monkeypatch):
                 assert await resting() == []
 
     asyncio.run(run())
+
+
+# --- errors in the words of each client -----------------------------------------------------------
+
+SPELLED = {
+    "overloaded": {
+        "anthropic": (529, "overloaded_error", None),
+        "openai-chat": (503, "server_error", "server_is_overloaded"),
+        "openai-responses": (503, "service_unavailable_error", "server_is_overloaded"),
+        "gemini": (503, "UNAVAILABLE", 503),
+        "ollama": (503, None, None),
+    },
+    "rate_limit": {
+        "anthropic": (429, "rate_limit_error", None),
+        "openai-chat": (429, "rate_limit_exceeded", "rate_limit_exceeded"),
+        "openai-responses": (429, "rate_limit_error", "rate_limit_exceeded"),
+        "gemini": (429, "RESOURCE_EXHAUSTED", 429),
+        "ollama": (429, None, None),
+    },
+    "quota": {
+        "anthropic": (429, "rate_limit_error", None),
+        "openai-chat": (429, "insufficient_quota", "insufficient_quota"),
+        "openai-responses": (429, "insufficient_quota", "insufficient_quota"),
+        "gemini": (429, "RESOURCE_EXHAUSTED", 429),
+        "ollama": (429, None, None),
+    },
+    "context_length": {
+        "anthropic": (400, "invalid_request_error", None),
+        "openai-chat": (400, "invalid_request_error", "context_length_exceeded"),
+        "openai-responses": (400, "invalid_request_error", "context_length_exceeded"),
+        "gemini": (400, "INVALID_ARGUMENT", 400),
+        "ollama": (400, None, None),
+    },
+}
+"""The status, the kind and the code by which clients of each protocol know an error."""
+SAID = {
+    "overloaded": "The server is busy.",
+    "rate_limit": "Slow down.",
+    "quota": "You exceeded your current quota.",
+    "context_length": "This model's maximum context length is 8192 tokens; you sent 9001.",
+}
+
+
+@pytest.mark.parametrize("kind", SPELLED)
+@ALL_CLIENTS
+def test_errors_in_the_words_of_each_client(ours, kind):
+    """X-16, case-44: whoever the provider is, clients do the right thing next."""
+    theirs = "openai-responses" if ours == "openai-chat" else "openai-chat"
+    wait = "7" if kind == "rate_limit" else None
+    error = ir.ApiError(kind=kind, message=SAID[kind], retry_after=wait)
+    wire = encode_response(error, target=theirs)
+
+    async def answer(turn):
+        await turn.whole(wire.data(), status=wire.status, **{"retry_after": "7"} if wait else {})
+
+    status, headers, body, _ = trial(answer, ours, theirs)
+    told = json.loads(body)["error"]
+    expected, word, code = SPELLED[kind][ours]
+    assert status == expected
+    assert headers.get("retry-after") == wait
+    assert SAID[kind] in (told if ours == "ollama" else told["message"])
+    if ours != "ollama":
+        assert told["status" if ours == "gemini" else "type"] == word
+        assert told.get("code") == code
+    if ours == "anthropic" and kind == "context_length":
+        assert told["message"].startswith("prompt is too long: 9001 tokens > 8192 maximum")
+    # A client that waits and asks again would only do so in vain.
+    gives_up = ours == "anthropic" and kind == "quota"
+    assert headers.get("x-should-retry") == ("false" if gives_up else None)
