@@ -160,3 +160,22 @@ def test_what_was_changed_before_is_noted_too():
     exchange.note("reasoning-dropped", "previous_response_id", "of another provider")
     exchange.request(b'{"model":"m","input":"Hi"}', "/v1/responses")
     assert "reasoning-dropped" in exchange.receipt.codes()
+
+
+@pytest.mark.parametrize("theirs", PROTOCOLS)
+@pytest.mark.parametrize("ours", PROTOCOLS)
+def test_errors_that_clients_look_for_in_a_stream(ours, theirs):
+    """X-16: a prompt that is too long is told inside the stream where only that is understood."""
+    error = ir.ApiError(kind="context_length", message="The prompt is too long.", status=400)
+    wire = encode_response(error, target=theirs)
+    for stream in (False, True):
+        exchange = Exchange(ours, theirs)
+        exchange.request(b'{"model":"m","messages":[],"input":"","contents":[]}', "/x/models/m:do")
+        answer = exchange.response(wire.data(), status=wire.status, stream=stream)
+        inside = stream and ours == "openai-responses"
+        assert (answer.failed is not None) == inside
+        assert answer.status == (200 if inside else 400)
+        if inside:
+            told = fold(decode(ours, [answer.data]))
+            assert isinstance(told, ir.ApiError)
+            assert told.code == "context_length_exceeded"

@@ -268,3 +268,17 @@ def test_memory_of_a_stream_is_small():
 
 def test_recorded_streams_are_there():
     assert len(list(FIXTURES.glob("*/*.stream.txt"))) > 60
+
+
+def test_whether_anything_was_told():
+    """Until then, an error can stand in place of the answer."""
+    encoder = get_protocol("anthropic").StreamEncoder(Context())
+    other = StreamTranslator("anthropic", "openai-chat")
+    other.feed(encoder.encode(TEXT[0]))
+    assert not other.told
+    other.feed(encoder.encode(TEXT[1]) + encoder.encode(TEXT[2]))
+    assert other.told
+    same = StreamTranslator("anthropic", "anthropic")
+    assert not same.told
+    same.feed(b":\n\n")
+    assert same.told

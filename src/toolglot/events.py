@@ -167,6 +167,11 @@ class Grammar:
         self._last = kind
 
     @property
+    def parts(self) -> int:
+        """How many parts started so far."""
+        return self._next
+
+    @property
     def begun(self) -> bool:
         """Whether anything came yet."""
         return self._last is not None

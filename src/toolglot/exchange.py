@@ -19,7 +19,7 @@ from toolglot.adapt.emulate import dialect_of
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
-from toolglot.events import unfold
+from toolglot.events import Failed, unfold
 from toolglot.ir import ApiError, Request, Response, Usage
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
@@ -48,6 +48,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     usage: Usage | None = None
     """The tokens that it counts, if it does."""
+    failed: ApiError | None = None
+    """The error that it tells as a stream, because its clients look for it there."""
 
 
 def streamed(response: Response | ApiError, protocol: str, context: Context) -> bytes:
@@ -125,12 +127,21 @@ class Exchange:
     # --- the answer -------------------------------------------------------------------------------
 
     def response(
-        self, body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None
+        self,
+        body: bytes,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        stream: bool = False,
     ) -> Answer:
-        """What the client gets for a whole answer or an error."""
+        """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
         ctx = self._answered(body)
         wire = read_answer(body, status, headers, ctx)
         response = get_protocol(self.provider).decode_response(wire, ctx)
+        if stream and isinstance(response, ApiError):
+            surface = get_protocol(self.client).SURFACE
+            if response.kind in surface.streamed_errors:
+                return self._told_in_stream(response)
         shown = show(response, wire, self.provider, self.client, ctx)
         usage = response.usage if isinstance(response, Response) else None
         data = body if shown is wire else shown.data()
@@ -138,6 +149,12 @@ class Exchange:
         if relabel is not None:
             data = jsontext.encode(relabel.body(shown.body))
         return Answer(status=shown.status, headers=shown.headers, data=data, usage=usage)
+
+    def _told_in_stream(self, error: ApiError) -> Answer:
+        codec = get_protocol(self.client)
+        encoder = codec.StreamEncoder(self._answered())
+        data = encoder.encode(Failed(error)) + encoder.close()
+        return Answer(data=data, failed=error)
 
     def error(self, error: ApiError) -> Answer:
         """What the client gets for an error of our own."""

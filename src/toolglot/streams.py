@@ -49,7 +49,7 @@ class StreamTranslator:
     """
 
     __slots__ = (
-        "_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_relabel", "_same",
+        "_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_passed", "_relabel", "_same",
         "_started", "_watches",
         "error", "stops", "usage",
     )  # fmt: skip
@@ -75,6 +75,7 @@ class StreamTranslator:
         self._grammar = Grammar()
         self._relabel = _relabel(self._ctx) if self._same else None
         self._started: Started | None = None
+        self._passed = False
         self.usage: Usage | None = None
         """The tokens so far, as the provider counts them."""
         self.stops: tuple[StopReason, ...] = ()
@@ -86,6 +87,7 @@ class StreamTranslator:
         """What the client gets for these bytes of the provider."""
         if not self._same:
             return self._write(lambda: self._decoder.feed(data))
+        self._passed = True
         if self._watches:
             self._write(lambda: self._decoder.feed(data))
         return self._relabel.feed(data) if self._relabel else data
@@ -115,6 +117,11 @@ class StreamTranslator:
             return b""
         self.error = error
         return (self._relabel.close() if self._relabel else b"") + self._error()
+
+    @property
+    def told(self) -> bool:
+        """Whether the client got any of an answer; until then an error can stand in its place."""
+        return self._passed or self._grammar.parts > 0 or bool(self.stops)
 
     @property
     def receipt(self) -> Receipt:

@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from toolglot.ir import ErrorKind
+
 
 class Rule(Struct, frozen=True, kw_only=True):
     """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
@@ -53,6 +55,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     keep_alive: bytes = b""
     """Bytes in a stream that say nothing, and that its clients take as a sign of life."""
+
+    streamed_errors: frozenset[ErrorKind] = frozenset()
+    """Errors that its clients understand only inside a stream, if they asked for one."""
 
     headers: frozenset[str] = frozenset()
     """Headers by which its clients choose something."""

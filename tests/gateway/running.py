@@ -1,6 +1,8 @@
 """A gateway and what stands behind it, on loopback, in the loop of the test."""
 
-from contextlib import asynccontextmanager
+import asyncio
+import threading
+from contextlib import asynccontextmanager, contextmanager
 
 import aiohttp
 from aiohttp import web
@@ -56,3 +58,35 @@ def provider(protocol, url, **more):
 def to(*targets, match="*", **more):
     """A route."""
     return Route(match=match, to=targets, **more)
+
+
+@contextmanager
+def in_thread(make):
+    """What an asynchronous context gives, kept open by a loop in another thread.
+
+    For clients that block, such as the SDKs.
+    """
+    given, ready = [], threading.Event()
+
+    async def main():
+        async with make() as value:
+            stop = asyncio.Event()
+            given.extend((value, asyncio.get_running_loop(), stop))
+            ready.set()
+            await stop.wait()
+
+    def run():
+        try:
+            asyncio.run(main())
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    ready.wait(30)
+    value, loop, stop = given
+    try:
+        yield value
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)

@@ -1,12 +1,17 @@
 """A configuration that changes while requests are under way."""
 
 import asyncio
+from collections import Counter
+from functools import partial
 
-from aiohttp import web
-from tests.gateway.running import upstream
+from aiohttp import ClientSession, web
+from tests.gateway.running import listening, upstream
+from tests.gateway.test_relay import ANSWER
 
+from toolglot.gateway import app as app_module
 from toolglot.gateway.config import load_config
 from toolglot.gateway.reload import watch
+from toolglot.translate import encode_response
 
 GOOD = '[providers.{name}]\nprotocol = "openai-chat"\nbase_url = "{url}/v1"\n'
 
@@ -54,3 +59,49 @@ def test_a_request_under_way_is_not_dropped(tmp_path):
             await client.close()
 
     asyncio.run(run())
+
+
+def test_nobody_notices_many_changes(tmp_path, monkeypatch):
+    """Twenty versions, each of which is used, while requests keep coming."""
+    monkeypatch.setattr(app_module, "watch", partial(watch, every=0.01))
+    path = tmp_path / "toolglot.toml"
+    models, statuses = [], Counter()
+
+    async def answers(request):
+        models.append((await request.json())["model"])
+        return web.json_response(encode_response(ANSWER, target="openai-chat").body)
+
+    def write(url, version):
+        route = f'[[routes]]\nmatch = "*"\nto = "one/v{version}"\n'
+        path.write_text(GOOD.format(name="one", url=url) + route)
+
+    async def run():
+        done = False
+
+        async def ask(session):
+            body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
+            while not done:
+                async with session.post("/v1/messages", json=body) as reply:
+                    await reply.read()
+                    statuses[reply.status] += 1
+
+        async with upstream(answers) as url:
+            write(url, 0)
+            app = app_module.make_app(load_config(path), path)
+            async with (
+                listening(app) as gateway,
+                ClientSession(gateway) as session,
+                asyncio.TaskGroup() as tasks,
+            ):
+                for _ in range(4):
+                    tasks.create_task(ask(session))
+                for version in range(1, 21):
+                    write(url, version)
+                    async with asyncio.timeout(10):
+                        while models[-1:] != [f"v{version}"]:  # noqa: ASYNC110 - a file has no event
+                            await asyncio.sleep(0.005)
+                done = True
+
+    asyncio.run(run())
+    assert set(statuses) == {200}
+    assert set(models) >= {f"v{version}" for version in range(1, 21)}

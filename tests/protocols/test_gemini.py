@@ -918,6 +918,18 @@ def test_foreign_parts(part, wire):
     assert encode(said(part), foreign())["contents"][0]["parts"] == [wire]
 
 
+@pytest.mark.parametrize(
+    ("wire", "usual"), [("-_8=", "+/8="), ("+/8=", "+/8="), ("aGk=", "aGk="), ("-/8=", "-/8=")]
+)
+def test_base64_in_the_alphabet_for_urls(wire, usual):
+    """Google's Python SDK writes it; other protocols do not take it."""
+    body = {"parts": [{"inlineData": {"mimeType": "image/png", "data": wire}}], "role": "user"}
+    request = decode({"contents": [body]})
+    (part,) = request.messages[0].parts
+    assert part.source == Inline(media_type="image/png", data=usual)
+    assert encode(request)["contents"] == [body]
+
+
 def test_what_cannot_be_said_is_noted_not_raised():
     ctx = foreign()
     request = said(

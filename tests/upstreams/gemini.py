@@ -58,14 +58,14 @@ def read(path: str, body: Json) -> Asked:
             for part in parts
             if (answer := part.get("functionResponse"))
         ),
-        states=tuple(_signature(part) for part in parts if part.get("thoughtSignature")),
+        states=tuple(_usual(p["thoughtSignature"]) for p in parts if p.get("thoughtSignature")),
         images=tuple(_images(parts)),
     )
 
 
-def _signature(part: Json) -> str:
-    """Bytes in either alphabet of base64: the Python SDK writes the one that is safe in URLs."""
-    return str(part["thoughtSignature"]).replace("-", "+").replace("_", "/")
+def _usual(data: str) -> str:
+    """Base64 in its usual alphabet: Google's servers take both, and its SDK writes the other."""
+    return data.replace("-", "+").replace("_", "/")
 
 
 def _either(value: Json, one: str, other: str) -> Json:
@@ -81,7 +81,7 @@ def _schema(function: Json) -> Json:
 def _images(parts: list[Json]) -> Iterator[bytes]:
     for part in parts:
         if data := _either(part, "inlineData", "inline_data").get("data"):
-            yield base64.urlsafe_b64decode(data.replace("+", "-").replace("/", "_"))
+            yield base64.b64decode(_usual(data))
         answer = part.get("functionResponse") or {}
         yield from _images(answer.get("parts") or [])
 

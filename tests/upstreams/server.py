@@ -56,11 +56,15 @@ class ScriptedUpstream:
     """
 
     def __init__(self, scenario: str, **stage: object) -> None:
+        self.url = ""
+        self._runner: web.AppRunner | None = None
+        self.begin(scenario, **stage)
+
+    def begin(self, scenario: str, **stage: object) -> None:
+        """Play this from now on, from its start."""
         self.play = SCENARIOS[scenario]
         self.stage = Stage(ids(lambda name: SPEAKERS[name].CALL_ID), **stage)  # type: ignore[arg-type]
         self.requests: list[Recorded] = []
-        self.url = ""
-        self._runner: web.AppRunner | None = None
 
     @property
     def problems(self) -> list[str]:

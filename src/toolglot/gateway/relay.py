@@ -25,6 +25,7 @@ from toolglot.gateway.framing import Framing
 from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.keys import Key
 from toolglot.gateway.observe import Observer
+from toolglot.gateway.opening import head_of, looks_streamed, until_told
 from toolglot.gateway.providers import Upstream, make_upstreams
 from toolglot.gateway.record import Recorder
 from toolglot.gateway.routing import Router, Target
@@ -34,6 +35,7 @@ from toolglot.gateway.witness import Witness
 from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
+from toolglot.streams import StreamTranslator
 
 _JSON: Final = "application/json"
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
@@ -44,6 +46,9 @@ _LONGEST_ID: Final = 128
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 _TRACED: Final = ("traceparent", "tracestate")
+_BAD_GATEWAY: Final = 502
+_EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_EVENT_END: Final = 4
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 
@@ -111,8 +116,13 @@ class _Open(Struct, kw_only=True):
     sign: bytes
     """What tells its client that it lives."""
     last: float = field(default_factory=time.monotonic)
-    whole: bool = False
-    """Nothing is half said."""
+    end: bytes = b""
+    """The last few bytes so far."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is half said."""
+        return self.end.endswith(_EVENT_ENDS)
 
     @property
     def drained(self) -> bool:
@@ -186,8 +196,9 @@ class Relay:
     async def keep_alive(self) -> None:
         """Tell clients whose provider is silent that their stream lives."""
         while True:
-            await asyncio.sleep(1.0)
-            late = time.monotonic() - self.config.server.keep_alive
+            patience = self.config.server.keep_alive
+            await asyncio.sleep(min(1.0, patience))
+            late = time.monotonic() - patience
             for each in tuple(self._open.values()):
                 if each.last < late and each.whole and each.drained:
                     each.last = time.monotonic()
@@ -305,27 +316,41 @@ class Relay:
     # --- the way back -----------------------------------------------------------------------------
 
     async def _carry(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
-        streams = reply.content_type in _STREAMS
-        if reply.status < _FIRST_ERROR and call.stream and (streams or _untyped(reply)):
+        wanted = reply.status < _FIRST_ERROR and call.stream
+        if wanted and reply.content_type in _STREAMS:
             await self._stream(call, exchange, reply)
             return
         try:
             call.witness.pause()
-            body = await reply.read()
+            head = await head_of(reply) if wanted else b""
+            streams = head and looks_streamed(
+                get_protocol(exchange.provider).SURFACE.stream_type, head
+            )
+            body = b"" if streams else head + await reply.read()
             call.witness.resume()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(_broken(call, error)) from None
+        if streams:
+            await self._stream(call, exchange, reply, head)
+            return
         call.witness.got(body)
-        if reply.status < _FIRST_ERROR and call.stream:
+        if wanted:
             await self._unfold(call, exchange, body)
             return
         try:
-            answer = exchange.response(body, status=reply.status, headers=reply.headers)
+            answer = exchange.response(
+                body, status=reply.status, headers=reply.headers, stream=call.stream
+            )
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
         self._keep(call, exchange)
-        await call.sink.whole(whole(call, answer))
+        if answer.failed is None:
+            await call.sink.whole(whole(call, answer))
+            return
+        call.witness.failed(answer.failed)
+        await self._begin(call, exchange)
+        await self._write(call, answer.data, last=True)
 
     async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> None:
         """A whole answer to a client that asked for a stream."""
@@ -338,11 +363,17 @@ class Relay:
         await self._write(call, answer.data, last=True)
         self._keep(call, exchange)
 
-    async def _stream(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
+    async def _stream(
+        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse, head: bytes = b""
+    ) -> None:
         translator, witness = exchange.stream(), call.witness
+        held = await self._opening(call, exchange, reply, translator, head)
+        if held is None:
+            return
         await self._begin(call, exchange)
+        await self._write(call, held)
         sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
-        entry = _Open(http=call.http, sink=call.sink, sign=sign)
+        entry = _Open(http=call.http, sink=call.sink, sign=sign, end=held[-_EVENT_END:])
         if sign:
             self._open[call.id] = entry
         try:
@@ -352,13 +383,17 @@ class Relay:
                 witness.got(chunk)
                 piece = translator.feed(chunk)
                 if piece:
-                    entry.last, entry.whole = time.monotonic(), piece.endswith(b"\n")
+                    entry.last = time.monotonic()
+                    entry.end = (entry.end + piece[-_EVENT_END:])[-_EVENT_END:]
                     await self._write(call, piece)
                 witness.pause()
             witness.resume()
             rest = translator.close()
         except (aiohttp.ClientError, TimeoutError) as error:
             witness.resume()
+            if _left(call.http):
+                witness.used(translator.usage)
+                return
             rest = translator.fail(_broken(call, error))
         finally:
             self._open.pop(call.id, None)
@@ -366,6 +401,34 @@ class Relay:
         witness.failed(translator.error)
         await self._write(call, rest, last=True)
         self._keep(call, exchange)
+
+    async def _opening(
+        self,
+        call: Call,
+        exchange: Exchange,
+        reply: aiohttp.ClientResponse,
+        translator: StreamTranslator,
+        head: bytes,
+    ) -> bytes | None:
+        """What a stream begins with, held back for a moment: as long as nothing is said, a failure
+        can be told as one, or made good by another target. None: it was told.
+        """
+        try:
+            call.witness.pause()
+            held = await until_told(reply, translator, head, call.witness.got)
+            call.witness.resume()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(_broken(call, error)) from None
+        failure = translator.error
+        told_inside = get_protocol(call.protocol).SURFACE.streamed_errors
+        if failure is None or translator.told or failure.kind in told_inside:
+            return held
+        if (failure.status or _BAD_GATEWAY) in _ELSEWHERE:
+            raise Unreachable(failure)
+        call.witness.failed(failure)
+        self._keep(call, exchange)
+        await call.sink.whole(whole(call, exchange.error(failure)))
+        return None
 
     async def _write(self, call: Call, data: bytes, *, last: bool = False) -> None:
         """The next piece of a stream."""
@@ -458,9 +521,9 @@ def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:
     return {name: call.http.headers[name] for name in names if name in call.http.headers}
 
 
-def _untyped(reply: aiohttp.ClientResponse) -> bool:
-    """Whether a reply may be a stream although it does not say so."""
-    return reply.content_type != _JSON
+def _left(request: web.Request) -> bool:
+    """Whether the client hung up."""
+    return request.transport is None or request.transport.is_closing()
 
 
 # --- errors of our own ----------------------------------------------------------------------------

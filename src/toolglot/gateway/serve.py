@@ -55,13 +55,30 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
     return sock
 
 
-def serve(app: Callable[[], web.Application], sock: socket.socket, ready: Ready) -> None:
-    """Answer on a socket until a signal comes, then let open streams end."""
+def serve(
+    app: Callable[[], web.Application],
+    sock: socket.socket,
+    ready: Ready,
+    *,
+    leader: int | None = None,
+    ending: Callable[[], None] | None = None,
+) -> None:
+    """Answer on a socket until a signal comes, then let open streams end.
+
+    `leader` is a pipe that closes when this process should end too; `ending` is called when it
+    does.
+    """
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(app, sock, ready))
+        runner.run(_serve(app, sock, ready, leader, ending))
 
 
-async def _serve(app: Callable[[], web.Application], sock: socket.socket, ready: Ready) -> None:
+async def _serve(
+    app: Callable[[], web.Application],
+    sock: socket.socket,
+    ready: Ready,
+    leader: int | None,
+    ending: Callable[[], None] | None,
+) -> None:
     runner = web.AppRunner(
         app(),
         handler_cancellation=True,
@@ -74,34 +91,57 @@ async def _serve(app: Callable[[], web.Application], sock: socket.socket, ready:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    if leader is not None:
+        loop.add_reader(leader, _once(loop, leader, stop))
     try:
         await web.SockSite(runner, sock).start()
         ready()
         await stop.wait()
+        if ending is not None:
+            ending()
     finally:
         await runner.cleanup()
+
+
+def _once(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> Callable[[], None]:
+    def closed() -> None:
+        loop.remove_reader(pipe)
+        stop.set()
+
+    return closed
 
 
 def serve_many(
     app: Callable[[], web.Application], sock: socket.socket, ready: Ready, workers: int
 ) -> None:
-    """The same in several processes, each with its own socket on the port."""
+    """The same in several processes, each with its own socket on the port.
+
+    The first leads: all others end when it does, at a signal or in any other way.
+    """
     host, port = sock.getsockname()[:2]
     children: list[int] = []
+    follow, lead = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
     for _ in range(workers - 1):
         pid = os.fork()
         if pid == 0:
-            sock.close()
-            serve(app, listen(host, port, shared=True), lambda: None)
-            os._exit(0)
+            try:
+                lead.close()
+                sock.close()
+                serve(app, listen(host, port, shared=True), _silently, leader=follow.fileno())
+            finally:
+                os._exit(0)
         children.append(pid)
+    follow.close()
     try:
-        serve(app, sock, ready)
+        serve(app, sock, ready, ending=lead.close)
     finally:
-        for pid in children:
-            os.kill(pid, signal.SIGTERM)
+        lead.close()
         for pid in children:
             os.waitpid(pid, 0)
+
+
+def _silently() -> None:
+    """Only one of the processes says that they are ready."""
 
 
 def write_port(path: str, port: int) -> None:

@@ -147,7 +147,7 @@ class Client:
         )
         try:
             async with asyncio.timeout(wait.connect + wait.first_byte):
-                return await self._post(url, sent, headers, upstream.config.proxy, timeout)
+                reply = await self._post(url, sent, headers, upstream.config.proxy, timeout)
         except TimeoutError:
             raise Unreachable(
                 _failure(upstream, "timeout", "did not answer in time", 504)
@@ -155,6 +155,9 @@ class Client:
         except (aiohttp.ClientError, OSError) as error:
             why = f"cannot be reached: {_words(error)}"
             raise Unreachable(_failure(upstream, "server", why, 502)) from None
+        if wait.idle < wait.first_byte:
+            _allow_silence(reply, wait.idle)
+        return reply
 
     async def _post(
         self,
@@ -182,6 +185,14 @@ class Client:
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
             # A server may close a kept connection at any time, and some do after every answer.
             return await post()
+
+
+def _allow_silence(reply: aiohttp.ClientResponse, seconds: float) -> None:
+    """From now on, wait only so long for more of an answer that has begun."""
+    protocol = reply.connection.protocol if reply.connection else None
+    if protocol is not None:
+        protocol.read_timeout = seconds
+        protocol.start_timeout()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -141,9 +141,13 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     body: Json = {"type": "error", "error": {"type": word, "message": _message(error, ctx)}}
     if error.request_id is not None and ctx.foreign(NAME):
         body["request_id"] = error.request_id
+    headers = headers_of(error, "request-id")
+    if error.kind == "quota" and ctx.foreign(NAME):
+        # It has the status of a rate limit, but waiting does not help; clients know this header.
+        headers = {**headers, "x-should-retry": "false"}
     return WireResponse(
         status=reply_status(error, usual, NAME, ctx),
-        headers=headers_of(error, "request-id"),
+        headers=headers,
         body=merge(body, error.extras, NAME),
     )
 

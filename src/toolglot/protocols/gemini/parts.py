@@ -4,6 +4,8 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.ir import (
@@ -275,7 +277,24 @@ def _decode_inline(fields: Fields, _ids: CallIds) -> Part | None:
     media_type, data = blob.maybe_text("mimeType"), blob.maybe_text("data")
     if not media_type or data is None:
         return None
-    return _medium(Inline(media_type=media_type, data=data), media_type, fields, blob)
+    spelled = _has_url_alphabet(data)
+    if spelled:
+        data = data.translate(_STANDARD)
+    part = _medium(Inline(media_type=media_type, data=data), media_type, fields, blob)
+    return replace(part, extras=with_form(part.extras, _URL_FORM)) if spelled else part
+
+
+_STANDARD: Final = str.maketrans("-_", "+/")
+_URL: Final = str.maketrans("+/", "-_")
+_URL_FORM: Final[Json] = {"alphabet": "url"}
+
+
+def _has_url_alphabet(data: str) -> bool:
+    """Whether base64 has the characters that are safe in URLs, as Google's Python SDK writes it.
+
+    Other protocols take only the usual ones.
+    """
+    return ("-" in data or "_" in data) and "+" not in data and "/" not in data
 
 
 def _decode_file(fields: Fields, _ids: CallIds) -> Part | None:
@@ -290,7 +309,9 @@ def _decode_file(fields: Fields, _ids: CallIds) -> Part | None:
     return _medium(Remote(url=uri, media_type=media_type), media_type, fields, file)
 
 
-def _medium(source: Source, media_type: str | None, fields: Fields, inner: Fields) -> Part:
+def _medium(
+    source: Source, media_type: str | None, fields: Fields, inner: Fields
+) -> Image | Document | Audio:
     kind = (media_type or "").partition("/")[0]
     name = inner.maybe_text("displayName") if kind not in ("image", "audio") else None
     fields.absorb(inner)
@@ -315,7 +336,8 @@ def _encode_source(part: Image | Document | Audio, ctx: Context) -> Json | None:
     source = part.source
     if isinstance(source, Inline):
         media_type = source.media_type or _USUAL_TYPE[type(part)]
-        return {"inlineData": {"mimeType": media_type, "data": source.data}}
+        data = source.data.translate(_URL) if "alphabet" in form_of(part) else source.data
+        return {"inlineData": {"mimeType": media_type, "data": data}}
     if isinstance(source, PlainText):
         data = b64encode(source.text.encode("utf-8", "surrogatepass")).decode()
         return {"inlineData": {"mimeType": source.media_type, "data": data}}

@@ -51,6 +51,8 @@ SURFACE: Final = Surface(
     model_at=("model", "response.model"),
     # Codex 0.166.0 counts any event, known or not, and no comment.
     keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
+    # Codex makes room in a conversation only when told so by a response that failed.
+    streamed_errors=frozenset({"context_length"}),
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},

@@ -1,0 +1,59 @@
+"""How a provider's answer begins: whether it is a stream at all, and whether it fails at once."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import aiohttp
+
+from toolglot.streams import StreamTranslator
+
+_BEGINNINGS: Final = {
+    "text/event-stream": (b"data:", b"event:", b"id:", b"retry:", b":"),
+    "application/x-ndjson": (b"{",),
+}
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+_ENOUGH: Final = 16
+"""Bytes that tell a stream from something else."""
+_HOLD: Final = 1.0
+"""Seconds for which a stream that says nothing yet is held back."""
+
+
+def looks_streamed(media_type: str, head: bytes) -> bool:
+    """Whether bytes begin as a stream of a media type does, whatever they are called."""
+    return head.lstrip(_BLANK).startswith(_BEGINNINGS[media_type])
+
+
+async def head_of(reply: aiohttp.ClientResponse) -> bytes:
+    """Enough of a reply to tell what it is; nothing: it is empty."""
+    head = b""
+    while len(head) < _ENOUGH and (chunk := await reply.content.readany()):
+        head += chunk
+    return head
+
+
+async def until_told(
+    reply: aiohttp.ClientResponse,
+    translator: StreamTranslator,
+    head: bytes,
+    got: Callable[[bytes], None],
+) -> bytes:
+    """What the client gets up to the first of an answer, an error, or the end of patience.
+
+    `head` was read already; `got` sees all that the provider sends.
+    """
+    held, chunk = b"", head
+    patience = asyncio.timeout(_HOLD)
+    try:
+        async with patience:
+            while not translator.told and translator.error is None:
+                chunk = chunk or await reply.content.readany()
+                if not chunk:
+                    return held + translator.close()
+                got(chunk)
+                held += translator.feed(chunk)
+                chunk = b""
+    except TimeoutError:
+        if not patience.expired():
+            raise
+    return held

@@ -1,0 +1,375 @@
+"""The official SDKs as clients of a gateway, each behind the same few words.
+
+A conversation keeps its history the way the users of its SDK do: what the SDK gave is appended as
+it is, results are written in the SDK's own form.
+"""
+
+import base64
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, NamedTuple
+
+import anthropic
+import httpx
+import ollama
+import openai
+from google import genai
+from google.genai import errors as genai_errors
+from google.genai import types as genai_types
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"command": {"type": "string"}},
+    "required": ["command"],
+}
+READ_SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}},
+    "required": ["path"],
+}
+TOOLS = (("bash", "Runs a command.", SCHEMA), ("read", "Reads a file.", READ_SCHEMA))
+PROMPT = "Look at what is there."
+
+
+class Heard(NamedTuple):
+    """What a client heard."""
+
+    text: str
+    calls: list[tuple[str | None, str, Any]]
+    prompt: int
+    output: int
+    model: str | None
+
+
+class Failed(NamedTuple):
+    """What a client was told went wrong."""
+
+    type: type[Exception]
+    status: int | None
+    message: str
+    headers: dict[str, str]
+
+
+class Anthropic:
+    """`anthropic.Anthropic`."""
+
+    protocol = "anthropic"
+    error = anthropic.APIError
+    too_many = anthropic.RateLimitError
+    bad_request = anthropic.BadRequestError
+
+    def __init__(self, url: str) -> None:
+        self.client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+        self.close = self.client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        asked: Any = {
+            "model": model,
+            "max_tokens": 4000,
+            "messages": history,
+            "tools": [
+                {"name": name, "description": words, "input_schema": schema}
+                for name, words, schema in TOOLS
+            ],
+            "thinking": {"type": "enabled", "budget_tokens": 2000},
+        }
+        if stream:
+            with self.client.messages.stream(**asked) as events:
+                message = events.get_final_message()
+        else:
+            message = self.client.messages.create(**asked)
+        history.append({"role": "assistant", "content": message.content})
+        return Heard(
+            text="".join(block.text for block in message.content if block.type == "text"),
+            calls=[(b.id, b.name, b.input) for b in message.content if b.type == "tool_use"],
+            prompt=message.usage.input_tokens,
+            output=message.usage.output_tokens,
+            model=message.model,
+        )
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        blocks = [
+            {"type": "tool_result", "tool_use_id": call_id, "content": [self._block(result)]}
+            for (call_id, _, _), result in zip(heard.calls, results, strict=True)
+        ]
+        return [{"role": "user", "content": blocks}]
+
+    def _block(self, result: str | bytes) -> Any:
+        if isinstance(result, str):
+            return {"type": "text", "text": result}
+        data = base64.b64encode(result).decode()
+        return {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": data},
+        }
+
+    def failed(self, error: Any) -> Failed:
+        return Failed(type(error), error.status_code, error.message, dict(error.response.headers))
+
+
+class Chat:
+    """`openai.OpenAI().chat`."""
+
+    protocol = "openai-chat"
+    error = openai.APIError
+    too_many = openai.RateLimitError
+    bad_request = openai.BadRequestError
+
+    def __init__(self, url: str) -> None:
+        self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        self.close = self.client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        asked: Any = {
+            "model": model,
+            "messages": history,
+            "reasoning_effort": "high",
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {"name": name, "description": words, "parameters": schema},
+                }
+                for name, words, schema in TOOLS
+            ],
+        }
+        if stream:
+            asked["stream_options"] = {"include_usage": True}
+            with self.client.chat.completions.stream(**asked) as events:
+                for _ in events:
+                    pass
+                completion: Any = events.current_completion_snapshot
+        else:
+            completion = self.client.chat.completions.create(**asked)
+        message = completion.choices[0].message
+        history.append(message.to_dict())
+        return Heard(
+            text=message.content or "",
+            calls=[
+                (call.id, call.function.name, call.function.arguments)
+                for call in message.tool_calls or ()
+            ],
+            prompt=completion.usage.prompt_tokens,
+            output=completion.usage.completion_tokens,
+            model=completion.model,
+        )
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        told: list[Any] = []
+        shown: list[Any] = []
+        for (call_id, _, _), result in zip(heard.calls, results, strict=True):
+            text = result if isinstance(result, str) else "The picture follows."
+            told.append({"role": "tool", "tool_call_id": call_id, "content": text})
+            if isinstance(result, bytes):
+                shown.append({"type": "image_url", "image_url": {"url": _data_url(result)}})
+        return told + ([{"role": "user", "content": shown}] if shown else [])
+
+    def failed(self, error: Any) -> Failed:
+        return Failed(type(error), error.status_code, error.message, dict(error.response.headers))
+
+
+class Responses:
+    """`openai.OpenAI().responses`, without state at the server."""
+
+    protocol = "openai-responses"
+    error = openai.APIError
+    too_many = openai.RateLimitError
+    bad_request = openai.BadRequestError
+
+    def __init__(self, url: str) -> None:
+        self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        self.close = self.client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        asked: Any = {
+            "model": model,
+            "input": history,
+            "store": False,
+            "include": ["reasoning.encrypted_content"],
+            "reasoning": {"effort": "high"},
+            "tools": [
+                {
+                    "type": "function",
+                    "name": name,
+                    "description": words,
+                    "parameters": schema,
+                    "strict": False,
+                }
+                for name, words, schema in TOOLS
+            ],
+        }
+        response: Any
+        if stream:
+            with self.client.responses.stream(**asked) as events:
+                response = list(events)[-1].response
+            if response.status == "failed":
+                raise StreamFailed(response.error.code, response.error.message)
+        else:
+            response = self.client.responses.create(**asked)
+        history += [item.to_dict() for item in response.output]
+        texts = [p.text for i in response.output if i.type == "message" for p in i.content]
+        return Heard(
+            text="".join(texts),
+            calls=[
+                (item.call_id, item.name, item.arguments)
+                for item in response.output
+                if item.type == "function_call"
+            ],
+            prompt=response.usage.input_tokens,
+            output=response.usage.output_tokens,
+            model=response.model,
+        )
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        return [
+            {"type": "function_call_output", "call_id": call_id, "output": self._output(result)}
+            for (call_id, _, _), result in zip(heard.calls, results, strict=True)
+        ]
+
+    def _output(self, result: str | bytes) -> Any:
+        if isinstance(result, str):
+            return result
+        return [{"type": "input_image", "image_url": _data_url(result), "detail": "auto"}]
+
+    failed = Chat.failed
+
+
+class StreamFailed(openai.APIError):
+    """A stream of Responses that ended in `response.failed`: the SDK hands it over as an event."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message, httpx.Request("POST", "http://gateway"), body=None)
+        self.failed_code = code
+
+
+class Gemini:
+    """`genai.Client`."""
+
+    protocol = "gemini"
+    error = genai_errors.APIError
+    too_many = genai_errors.ClientError
+    bad_request = genai_errors.ClientError
+
+    def __init__(self, url: str) -> None:
+        options = genai_types.HttpOptions(
+            base_url=url, retry_options=genai_types.HttpRetryOptions(attempts=1)
+        )
+        self.client = genai.Client(api_key="none", http_options=options)
+        self.close = self.client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        declared = [
+            {"name": name, "description": words, "parameters_json_schema": schema}
+            for name, words, schema in TOOLS
+        ]
+        config: Any = {
+            "tools": [{"function_declarations": declared}],
+            "thinking_config": {"include_thoughts": True},
+            "automatic_function_calling": {"disable": True},
+        }
+        asked: Any = {"model": model, "contents": history, "config": config}
+        models = self.client.models
+        chunks = list(models.generate_content_stream(**asked)) if stream else []
+        chunks = chunks or [models.generate_content(**asked)]
+        parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or ()]
+        history.append(genai_types.Content(role="model", parts=parts))
+        usage = [chunk.usage_metadata for chunk in chunks if chunk.usage_metadata][-1]
+        called = [part.function_call for part in parts if part.function_call]
+        return Heard(
+            text="".join(part.text for part in parts if part.text and not part.thought),
+            calls=[(call.id, call.name, call.args) for call in called],
+            prompt=usage.prompt_token_count,
+            output=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+            model=chunks[-1].model_version,
+        )
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        parts = []
+        for (call_id, name, _), result in zip(heard.calls, results, strict=True):
+            text = result if isinstance(result, str) else "The picture follows."
+            answer = genai_types.FunctionResponse(id=call_id, name=name, response={"output": text})
+            parts.append(genai_types.Part(function_response=answer))
+            if isinstance(result, bytes):
+                parts.append(genai_types.Part.from_bytes(data=result, mime_type="image/png"))
+        return [genai_types.Content(role="user", parts=parts)]
+
+    def failed(self, error: Any) -> Failed:
+        headers = dict(error.response.headers) if hasattr(error.response, "headers") else {}
+        return Failed(type(error), error.code, error.message, headers)
+
+
+class Ollama:
+    """`ollama.Client`."""
+
+    protocol = "ollama"
+    error = ollama.ResponseError
+    too_many = ollama.ResponseError
+    bad_request = ollama.ResponseError
+
+    def __init__(self, url: str) -> None:
+        self.client = ollama.Client(host=url)
+        self.close = self.client._client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        tools = [
+            {
+                "type": "function",
+                "function": {"name": name, "description": words, "parameters": schema},
+            }
+            for name, words, schema in TOOLS
+        ]
+        asked: Any = {"model": model, "messages": history, "tools": tools, "think": True}
+        chunks = list(self.client.chat(**asked, stream=True)) if stream else []
+        chunks = chunks or [self.client.chat(**asked)]
+        messages = [chunk.message for chunk in chunks]
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": "".join(each.content or "" for each in messages),
+            "thinking": "".join(each.thinking or "" for each in messages),
+            "tool_calls": [call for each in messages for call in each.tool_calls or ()],
+        }
+        history.append(message)
+        return Heard(
+            text=message["content"],
+            calls=[
+                (None, call.function.name, dict(call.function.arguments))
+                for call in message["tool_calls"]
+            ],
+            prompt=chunks[-1].prompt_eval_count or 0,
+            output=chunks[-1].eval_count or 0,
+            model=chunks[-1].model,
+        )
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        told: list[Any] = []
+        for (_, name, _), result in zip(heard.calls, results, strict=True):
+            if isinstance(result, str):
+                told.append({"role": "tool", "tool_name": name, "content": result})
+            else:
+                told.append({"role": "tool", "tool_name": name, "content": "", "images": [result]})
+        return told
+
+    def failed(self, error: Any) -> Failed:
+        return Failed(type(error), error.status_code, error.error, {})
+
+
+def _data_url(data: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+
+
+SDKS: dict[str, Any] = {
+    each.protocol: each for each in (Anthropic, Chat, Responses, Gemini, Ollama)
+}
+
+
+def opening(protocol: str) -> list[Any]:
+    """A history with nothing but a question."""
+    if protocol == "gemini":
+        return [genai_types.Content(role="user", parts=[genai_types.Part(text=PROMPT)])]
+    return [{"role": "user", "content": PROMPT}]
+
+
+@contextmanager
+def all_sdks(url: str) -> Any:
+    """One client of each kind for a gateway, as making one takes long."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(closing(make(url))) for name, make in SDKS.items()}

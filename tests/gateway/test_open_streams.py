@@ -1,0 +1,212 @@
+"""Streams that are open: clients that leave or do not read, and silence that is not the end."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import pytest
+from tests.gateway.running import gateway, in_thread, listening, provider, to
+from tests.gateway.sdks import SDKS, all_sdks, opening
+from tests.gateway.test_faults import NAMES, TEXT, kind_of, pieces_of, read_stream, said
+from tests.gateway.wild import wild
+
+from toolglot import ir
+from toolglot.gateway.app import make_app
+from toolglot.gateway.config import Config, Server
+from toolglot.registry import get_protocol
+from toolglot.translate import encode_request
+
+SIGNED = [name for name in NAMES if get_protocol(name).SURFACE.keep_alive]
+"""Protocols whose clients take some bytes as a sign of life."""
+
+
+def asked(protocol):
+    """A request for a stream, as bytes on the wire."""
+    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
+    request = ir.Request(model="m", messages=(question,), stream=True, max_tokens=9)
+    wire = encode_request(request, target=protocol)
+    query = "&".join(f"{name}={value}" for name, value in wire.query.items())
+    path = f"{wire.path}?{query}" if query else wire.path
+    data = wire.data()
+    return b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b" % (
+        path.encode(),
+        len(data),
+        data,
+    )
+
+
+async def connect(session, protocol):
+    """A connection to the gateway on which a stream was asked for."""
+    host, port = session._base_url.host, session._base_url.port
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(asked(protocol))
+    return reader, writer
+
+
+# --- clients that leave ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["before", "during"])
+@pytest.mark.parametrize("theirs", ["openai-chat", "anthropic"])
+def test_who_leaves_ends_the_work_of_the_provider(theirs, begun, record_property):
+    """X-15: the provider's connection is closed at once, whether or not an answer had begun."""
+    left = []
+
+    async def run():
+        at, gone = asyncio.Event(), asyncio.Event()
+
+        async def answer(turn):
+            if begun:
+                await turn.head(kind_of(theirs))
+                data = b"".join(pieces_of(theirs))
+                await turn.chunk(data[: data.index(b"\n\n", data.index(b"North")) + 2])
+            at.set()
+            await turn.left()
+            left.append(time.monotonic())
+            gone.set()
+
+        async with (
+            wild(answer) as (url, _),
+            gateway({"them": provider(theirs, url)}, [to("them/*")]) as session,
+        ):
+            reader, writer = await connect(session, "openai-chat")
+            await at.wait()
+            if begun:
+                await asyncio.wait_for(reader.readuntil(b"North"), 10)
+            hung_up = time.monotonic()
+            writer.transport.abort()
+            await asyncio.wait_for(gone.wait(), 1)
+            return left[0] - hung_up
+
+    seconds = asyncio.run(run())
+    record_property("seconds", seconds)
+    assert seconds < 1
+
+
+# --- silence --------------------------------------------------------------------------------------
+
+
+async def _pausing(turn, protocol, seconds, cut):
+    """A provider that falls silent inside its answer; `cut`: inside an event."""
+    data = b"".join(pieces_of(protocol))
+    place = data.index(b"North") + len(b"North")
+    if not cut:
+        end = b"\r\n\r\n" if protocol == "gemini" else b"\n\n" if protocol != "ollama" else b"\n"
+        place = data.index(end, place) + len(end)
+    await turn.head(kind_of(protocol))
+    await turn.chunk(data[:place])
+    await asyncio.sleep(seconds)
+    await turn.chunk(data[place:])
+    await turn.end()
+
+
+@pytest.mark.parametrize("theirs", ["anthropic", "openai-chat", "gemini", "ollama"])
+@pytest.mark.parametrize("ours", NAMES)
+def test_a_waiting_client_gets_signs_of_life(ours, theirs):
+    """Where its protocol has any; the answer is whole all the same."""
+
+    async def run():
+        async with (
+            wild(partial(_pausing, protocol=theirs, seconds=0.3, cut=False)) as (url, _),
+            gateway({"them": provider(theirs, url)}, [to("them/*")], keep_alive=0.05) as session,
+        ):
+            reader, writer = await connect(session, ours)
+            data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
+            writer.close()
+            await writer.wait_closed()
+            return _dechunked(data)
+
+    data = asyncio.run(run())
+    sign = get_protocol(ours).SURFACE.keep_alive
+    if sign.strip():
+        assert data.count(sign) >= 2
+    elif sign:
+        assert b"\r\n\r\n" + sign in data
+    assert said(read_stream(ours, data)) == TEXT
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_no_sign_of_life_inside_an_event(name):
+    """Bytes that pass through may be cut anywhere."""
+
+    async def run():
+        async with (
+            wild(partial(_pausing, protocol=name, seconds=0.2, cut=True)) as (url, _),
+            gateway({"them": provider(name, url)}, [to("them/*")], keep_alive=0.05) as session,
+        ):
+            reader, writer = await connect(session, name)
+            data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
+            writer.close()
+            await writer.wait_closed()
+            return _dechunked(data)
+
+    assert asyncio.run(run()) == b"".join(pieces_of(name))
+
+
+def test_a_line_that_ended_is_no_event_that_ended():
+    """The lines of one event may come one by one."""
+    event = b'event: ping\ndata: {"type": "ping"}\n\n'
+    place = event.index(b"\n") + 1
+
+    async def answer(turn):
+        await turn.head()
+        first, *rest = pieces_of("anthropic")
+        await turn.chunk(first + event[:place])
+        await asyncio.sleep(0.2)
+        await turn.chunk(event[place:] + b"".join(rest))
+        await turn.end()
+
+    async def run():
+        async with (
+            wild(answer) as (url, _),
+            gateway({"a": provider("anthropic", url)}, [to("a/*")], keep_alive=0.05) as session,
+        ):
+            reader, writer = await connect(session, "anthropic")
+            data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
+            writer.close()
+            await writer.wait_closed()
+            return _dechunked(data)
+
+    first, *rest = pieces_of("anthropic")
+    assert asyncio.run(run()) == first + event + b"".join(rest)
+
+
+def _dechunked(data):
+    """The body of an answer that came in chunks."""
+    _, _, rest = data.partition(b"\r\n\r\n")
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        count = int(size, 16)
+        body, rest = body + rest[:count], rest[count + 2 :]
+    return body
+
+
+@asynccontextmanager
+async def _silent():
+    """A gateway in front of providers that make pauses, one for each protocol."""
+    async with AsyncExitStack() as stack:
+        providers, routes = {}, []
+        for name in NAMES:
+            answer = partial(_pausing, protocol=name, seconds=0.25, cut=False)
+            url, _ = await stack.enter_async_context(wild(answer))
+            providers[name] = provider(name, url)
+            routes.append(to(f"{name}/m", match=f"for-{name}"))
+        config = Config(providers=providers, routes=tuple(routes), server=Server(keep_alive=0.05))
+        yield await stack.enter_async_context(listening(make_app(config)))
+
+
+@pytest.fixture(scope="module")
+def sdks():
+    with in_thread(_silent) as url, all_sdks(url) as sdks:
+        yield sdks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theirs", ["anthropic", "openai-chat"])
+@pytest.mark.parametrize("client", list(SDKS))
+def test_the_sdks_read_on_through_signs_of_life(client, theirs, sdks):
+    heard = sdks[client].ask(f"for-{theirs}", opening(client), stream=True)
+    assert heard.text == TEXT
+    assert (heard.prompt, heard.output) == (12, 7)
