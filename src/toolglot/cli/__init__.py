@@ -25,6 +25,7 @@ from toolglot.cli import (
     explain,
     keys,
     lint_stream,
+    local_model,
     parse,
     protocols,
     render,
@@ -54,6 +55,7 @@ _COMMANDS: Final = (
     discover,
     keys,
     usage,
+    local_model,
     demo,
 )
 _INTERRUPTED: Final = 130
