@@ -103,9 +103,7 @@ async def called(client, history, stream):
 
 async def loop(served, tools, history, stream):
     """The answer that calls, and the last one."""
-    provider = Provider(
-        protocol="openai-chat", base_url=served["base_url"], tools=tools, retries=0
-    )
+    provider = Provider(protocol="openai-chat", base_url=served["base_url"], tools=tools, retries=0)
     async with (
         gateway({"local": provider}, [to(f"local/{served['model']}")]) as session,
         anthropic.AsyncAnthropic(
