@@ -16,7 +16,7 @@ from tests.gateway.running import gateway, to
 from toolglot.gateway import local_model
 from toolglot.gateway.config import Provider
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 
 SECONDS = 120
 """For one request, and for the start."""
