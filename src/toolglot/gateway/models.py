@@ -50,13 +50,13 @@ class Catalogue:
             return models
         protocol = upstream.endpoints[0].protocol
         answer = await self._client.fetch(upstream, protocol, get_protocol(protocol).SURFACE.models)
-        models = tuple(_ids(answer))
+        models = tuple(listed(answer))
         self._lists[name] = (time.monotonic() + _LASTING, models)
         return models
 
 
-def _ids(answer: Any) -> list[str]:
-    """The names in a list of any of the shapes."""
+def listed(answer: Any) -> list[str]:
+    """The names in a list of models of any of the shapes."""
     entries = answer.get("data") or answer.get("models") if isinstance(answer, dict) else None
     found = []
     for entry in entries if isinstance(entries, list) else ():

@@ -84,7 +84,7 @@ async def _answer(
         return Answer(failure=f"no answer within {left:.0f} s", ms=_since(started))
     except (aiohttp.ClientError, ValueError, OSError) as error:
         if first:
-            raise ProbeError(_advice(error, URL(probe.url))) from None
+            raise ProbeError(advice(error, URL(probe.url))) from None
         return Answer(failure=f"{type(error).__name__}", ms=_since(started))
     if key:
         body = body.replace(key.encode(), _HIDDEN)
@@ -135,7 +135,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 # --- what to do -----------------------------------------------------------------------------------
 
 
-def _advice(error: Exception, url: URL) -> str:
+def advice(error: Exception, url: URL) -> str:
     """Why a server cannot be reached, and what to do about it."""
     where = f"{url.host}:{url.port}"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):

@@ -70,6 +70,9 @@ class Keys:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
     def next(self, now: float) -> str | None:
         """The key for the next request; None if there is none at all."""
         if not self._keys:

@@ -28,7 +28,9 @@ _LONGEST_PAUSE: Final = 8.0
 _PATIENCE: Final = 10.0
 """Seconds that we wait when a provider says how long; a client told so waits better itself."""
 _KEY_REST: Final = 30.0
-_QUICK: Final = 10.0
+_FIRST_ERROR: Final = 400
+QUICK: Final = 10.0
+"""Seconds for a small answer."""
 
 
 class Unreachable(Exception):  # noqa: N818 - it is told to a client, not to a programmer
@@ -93,22 +95,29 @@ class Client:
         self, upstream: Upstream, protocol: str, path: str, data: bytes | None = None
     ) -> Any:
         """A small JSON answer that is good to have: None, if it is not to be had quickly."""
-        headers = {"Content-Type": "application/json"} if data is not None else {}
         try:
-            async with (
-                asyncio.timeout(_QUICK),
-                self._session.request(
-                    "GET" if data is None else "POST",
-                    upstream.url(protocol, path, ""),
-                    data=data,
-                    headers={**headers, **upstream.headers(upstream.keys.next(time.monotonic()))},
-                    proxy=upstream.config.proxy,
-                    allow_redirects=False,
-                ) as reply,
-            ):
-                return jsontext.peek(await reply.read()) if reply.ok else None
+            status, body = await self.look(upstream, protocol, path, data)
+            return jsontext.peek(body) if status < _FIRST_ERROR else None
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
             return None
+
+    async def look(
+        self, upstream: Upstream, protocol: str, path: str, data: bytes | None = None
+    ) -> tuple[int, bytes]:
+        """A small answer, asked for once: its status and its bytes, or the error as it is."""
+        headers = {"Content-Type": "application/json"} if data is not None else {}
+        async with (
+            asyncio.timeout(QUICK),
+            self._session.request(
+                "GET" if data is None else "POST",
+                upstream.url(protocol, path, ""),
+                data=data,
+                headers={**headers, **upstream.headers(upstream.keys.next(time.monotonic()))},
+                proxy=upstream.config.proxy,
+                allow_redirects=False,
+            ) as reply,
+        ):
+            return reply.status, await reply.read()
 
     def _key(self, question: Question, now: float) -> str | None:
         upstream = question.upstream

@@ -1,0 +1,218 @@
+"""`toolglot doctor`: whether all is well with the gateway, and what to do where it is not."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, to_builtins
+
+from toolglot.cli.common import Commands, add_command, hanging
+from toolglot.errors import MissingExtraError, ToolglotError
+from toolglot.ir import Json
+from toolglot.wire import jsontext
+
+if TYPE_CHECKING:
+    from toolglot.gateway.checkup import Checked
+    from toolglot.gateway.config import Config
+
+_EXAMPLES: Final = (
+    "toolglot doctor",
+    "toolglot doctor --provider work --model gpt-5.4",
+    "toolglot doctor --config toolglot.toml --json",
+)
+_INDENT: Final = 15
+_REASONS: Final = 35
+"""Where the reason stands behind protocol, form and verdict."""
+_SHOWN: Final = 4
+"""Models of a list that are named."""
+_ADD: Final = (
+    "No provider is set up. Put a key into the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, "
+    "GEMINI_API_KEY, ...), or describe one in toolglot.toml: `toolglot discover URL --write "
+    "toolglot.toml` does that for you. `toolglot local-model` serves a small model here."
+)
+
+
+class _Part(Struct, frozen=True):
+    """Something that was looked at: what there is, and what is wrong with it."""
+
+    words: str
+    problem: str = ""
+
+    def __str__(self) -> str:
+        return self.problem or self.words
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    summary = "check what is installed, the configuration, and every provider with a real tool call"
+    parser = add_command(commands, "doctor", run, summary, *_EXAMPLES)
+    parser.add_argument("--provider", metavar="NAME", help="check this one only; demo is built in")
+    parser.add_argument("--model", help="model to ask; found out if left out")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="the configuration; found as `toolglot serve` finds it if left out",
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look at everything; 1 if something does not work."""
+    from toolglot.cli.installed import clients, packages  # noqa: PLC0415 - others need it not
+
+    report: Json = {"versions": packages(), "clients": clients()}
+    _show(args, _installed(report))
+    try:
+        from toolglot.gateway import checkup  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("gateway", error.name or "aiohttp") from None
+
+    path, config, state = _configured(args.config)
+    database = _database(config)
+    keys = {
+        name: list(checkup.keys_of(provider))
+        for name, provider in (config.providers if config else {}).items()
+    }
+    report |= {
+        "config": {"path": path and str(path), **to_builtins(state)},
+        "keys": to_builtins(keys),
+        "database": to_builtins(database),
+        "providers": [],
+    }
+    _show(args, _surroundings(report, state, database))
+    sound = not (state.problem or database.problem)
+    if config is not None:
+        for found in _checked(args, config):
+            sound = sound and found.works
+            report["providers"].append({**to_builtins(found), "works": found.works})
+            _show(args, ("", *_provider(found)))
+        if not config.providers:
+            _show(args, ("", hanging("what next", _ADD, _INDENT)))
+    report["works"] = sound
+    if args.json:
+        print(jsontext.pretty(report).decode())
+    else:
+        print("\nEverything works." if sound else "\nNot everything works.")
+    return int(not sound)
+
+
+def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") -> None:
+    if not args.json:
+        print("\n".join(lines), flush=True)
+
+
+# --- looking --------------------------------------------------------------------------------------
+
+
+def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]":
+    """The configuration, if it is sound, and what there is to say about it."""
+    from toolglot.gateway.config import FILE, ConfigError, load_config  # noqa: PLC0415
+    from toolglot.gateway.serve import check_exposure  # noqa: PLC0415
+
+    path = Path(given) if given else Path(FILE)
+    if not given and not path.is_file():
+        config = load_config(None)
+        names = ", ".join(config.providers) or "none"
+        return None, config, _Part(f"no {FILE} here; keys in the environment are for: {names}")
+    try:
+        config = load_config(path)
+        check_exposure(config)
+    except ConfigError as error:
+        return path, None, _Part("", str(error))
+    except OSError as error:
+        return path, None, _Part("", f"{path}: {error.strerror}")
+    counts = f"{len(config.providers)} providers, {len(config.routes)} routes"
+    return path, config, _Part(f"{path} is sound: {counts}")
+
+
+def _database(config: "Config | None") -> _Part:
+    """Where keys and usage are, and whether that can be opened."""
+    from toolglot.gateway.database import database, default_path  # noqa: PLC0415
+
+    if config is None:
+        return _Part("not looked for, because the configuration is not sound")
+    server = config.server
+    if not (server.keys or server.database):
+        return _Part("none; keys are not asked for and usage is not written down")
+    path = Path(server.database) if server.database else default_path()
+    if not path.exists():
+        return _Part(f"{path} will be made when the gateway starts")
+    try:
+        with database(path, create=False) as db:
+            (keys,) = db.execute("SELECT count(*) FROM keys WHERE revoked IS NULL").fetchone()
+            (rows,) = db.execute("SELECT count(*) FROM ledger").fetchone()
+    except ToolglotError as error:
+        return _Part("", str(error))
+    except OSError as error:
+        return _Part("", f"{path}: {error.strerror}")
+    return _Part(f"{path}: {keys} keys, {rows} requests")
+
+
+def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[Checked]":
+    """The providers, one after the other."""
+    import asyncio  # noqa: PLC0415 - other commands do not pay for it
+
+    from toolglot.gateway.checkup import check_provider  # noqa: PLC0415 - an extra
+    from toolglot.gateway.config import DEMO  # noqa: PLC0415
+
+    names = (args.provider,) if args.provider else tuple(config.providers) or (DEMO,)
+    for name in names:
+        if name != DEMO and name not in config.providers:
+            known = ", ".join((*config.providers, DEMO))
+            raise ToolglotError(f"no provider {name!r}; known: {known}")
+        progress = _say if sys.stderr.isatty() else _nothing
+        yield asyncio.run(check_provider(config, name, model=args.model, progress=progress))
+
+
+def _say(what: str) -> None:
+    print(f"  asking {what}", file=sys.stderr, flush=True)
+
+
+def _nothing(_what: str) -> None:
+    pass
+
+
+# --- showing --------------------------------------------------------------------------------------
+
+
+def _installed(report: Json) -> Iterator[str]:
+    versions = (f"{name} {known or 'missing'}" for name, known in report["versions"].items())
+    yield hanging("versions", ", ".join(versions), _INDENT)
+    there = [f"{name} {known}" for name, known in report["clients"].items() if known]
+    absent = [name for name, known in report["clients"].items() if not known]
+    missing = f"not installed: {', '.join(absent)}" if absent else ""
+    yield hanging("clients", "; ".join(filter(None, (", ".join(there), missing))), _INDENT)
+
+
+def _surroundings(report: Json, state: _Part, database: _Part) -> Iterator[str]:
+    yield hanging("configuration", str(state), _INDENT)
+    keys = [
+        f"{name}: {key['source']} {key['problem'] or key['masked']}".rstrip()
+        for name, seen in report["keys"].items()
+        for key in seen
+    ]
+    yield hanging("keys", "; ".join(keys) or "none", _INDENT)
+    yield hanging("database", str(database), _INDENT)
+
+
+def _provider(found: "Checked") -> Iterator[str]:
+    """A provider: whether it is there, its models, and a line for each form of each protocol."""
+    there = "reached" if found.reached else "cannot be used"
+    head = f"{found.url}: {there}" if found.url else there
+    yield hanging(found.name, f"{head}; {found.reason}" if found.reason else head, _INDENT)
+    if found.models:
+        yield hanging("", _listed(found.models), _INDENT)
+    if found.model:
+        yield hanging("", f"asked for {found.model}", _INDENT)
+    for each in found.outcomes:
+        form = "stream" if each.stream else "whole"
+        verdict = "works" if each.works else "fails"
+        words = each.reason or f"{each.requests} requests in {each.ms} ms"
+        yield hanging(f"  {each.protocol:<17} {form:<7}{verdict}", words, _REASONS)
+
+
+def _listed(models: tuple[str, ...]) -> str:
+    more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
+    return f"models: {', '.join(models[:_SHOWN])}{more}"

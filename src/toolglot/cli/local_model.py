@@ -1,0 +1,52 @@
+"""`toolglot local-model`: a small real model on this machine, to try everything offline."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Final
+
+from msgspec import to_builtins
+
+from toolglot.cli.common import Commands, add_command
+from toolglot.wire import jsontext
+
+if TYPE_CHECKING:
+    from toolglot.gateway.local_model import Serving
+
+_EXAMPLES: Final = (
+    "toolglot local-model --prepare",
+    "toolglot local-model --port 9100",
+)
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    summary = "serve a small real model on this machine, as a provider for the gateway"
+    parser = add_command(commands, "local-model", run, summary, *_EXAMPLES)
+    parser.add_argument("--port", type=int, default=0, help="port to listen on; any if left out")
+    parser.add_argument(
+        "--prepare",
+        action="store_true",
+        help="download the weights (93 MB) into your cache folder, and serve nothing",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until a signal comes; where, goes to standard output as one line of JSON."""
+    from toolglot.gateway import local_model  # noqa: PLC0415 - other commands do not pay for it
+
+    if args.prepare:
+        print(local_model.prepare())
+        return 0
+    weights = local_model.find_weights()
+    if weights is None:
+        raise local_model.LocalModelError(
+            "there are no weights yet: `toolglot local-model --prepare` downloads them"
+        )
+    local_model.serve(weights, args.port, _say)
+    return 0
+
+
+def _say(serving: "Serving") -> None:
+    print(jsontext.encode(to_builtins(serving)).decode(), flush=True)
+    table = f'protocol = "openai-chat"\nbase_url = "{serving.base_url}"'
+    print(f"[providers.local]\n{table}", file=sys.stderr, flush=True)

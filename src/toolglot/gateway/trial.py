@@ -1,0 +1,204 @@
+"""A tool loop in miniature, to find out whether tools work: a question, a call, its result.
+
+It is asked as a client asks: over HTTP, in a protocol. What is asked is one and the same in all of
+them.
+"""
+
+import asyncio
+from time import monotonic
+from typing import Final
+
+import aiohttp
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.dialects.text import parse_text
+from toolglot.errors import DecodeError, ToolglotError
+from toolglot.events import fold
+from toolglot.ir import (
+    ApiError,
+    Choice,
+    ErrorKind,
+    FunctionTool,
+    Message,
+    Request,
+    Response,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from toolglot.registry import get_protocol
+from toolglot.translate import decode_response, encode_request
+from toolglot.wire import jsontext
+
+SECONDS: Final = 90.0
+"""For each of the two requests."""
+
+TOKENS: Final = 1024
+"""For each of the two answers: models that think do so before they call."""
+
+TOOL: Final = FunctionTool(
+    name="get_weather",
+    description="Get the current weather in a city.",
+    parameters={
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+    },
+)
+_QUESTION: Final = "What is the weather in Paris right now? Use the tool."
+_RESULT: Final = "18 degrees, sunny"
+_FIRST_ERROR: Final = 400
+_QUOTED: Final = 60
+"""Characters of a model's words that are shown."""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What came of a loop."""
+
+    protocol: str
+    stream: bool
+    works: bool
+    reason: str = ""
+    kind: ErrorKind | None = None
+    """Of the error that ended it, if one did."""
+    requests: int = 0
+    ms: int = 0
+
+
+class _Failed(Exception):  # noqa: N818 - it ends a trial, not a program
+    def __init__(self, reason: str, kind: ErrorKind | None = None) -> None:
+        self.kind = kind
+        super().__init__(reason)
+
+
+async def try_tools(
+    session: aiohttp.ClientSession, protocol: str, model: str, *, stream: bool
+) -> Outcome:
+    """Ask for a call, send back its result, and see whether that is answered."""
+    asker, started = _Asker(session, protocol), monotonic()
+    question = Message(role="user", parts=(Text(text=_QUESTION),))
+    request = Request(
+        model=model, messages=(question,), tools=(TOOL,), max_tokens=TOKENS, stream=stream
+    )
+    reason, kind = "", None
+    try:
+        calling = await asker.ask(request)
+        results = tuple(_result(call) for call in _calls(calling))
+        said = Message(role="assistant", parts=calling.parts)
+        turn = (question, said, Message(role="user", parts=results))
+        _check_end(await asker.ask(replace(request, messages=turn)))
+    except _Failed as failure:
+        reason, kind = str(failure), failure.kind
+    return Outcome(
+        protocol=protocol,
+        stream=stream,
+        works=not reason,
+        reason=reason,
+        kind=kind,
+        requests=asker.requests,
+        ms=round((monotonic() - started) * 1000),
+    )
+
+
+class _Asker:
+    """Asks in a protocol, and counts how often."""
+
+    def __init__(self, session: aiohttp.ClientSession, protocol: str) -> None:
+        self.requests = 0
+        self._session = session
+        self._protocol = protocol
+
+    async def ask(self, request: Request) -> Choice:
+        wire = encode_request(request, target=self._protocol)
+        self.requests += 1
+        try:
+            async with (
+                asyncio.timeout(SECONDS),
+                self._session.post(
+                    wire.path,
+                    data=wire.data(),
+                    params=wire.query,
+                    headers={"Content-Type": "application/json", **wire.headers},
+                ) as reply,
+            ):
+                status, body = reply.status, await reply.read()
+        except TimeoutError:
+            raise _Failed(f"no answer within {SECONDS:g} seconds", "timeout") from None
+        except aiohttp.ClientError as error:
+            raise _Failed(f"the answer broke off: {error}", "server") from None
+        return self._choice(status, body, streams=bool(request.stream))
+
+    def _choice(self, status: int, body: bytes, *, streams: bool) -> Choice:
+        try:
+            answer = self._read(status, body, streams=streams and status < _FIRST_ERROR)
+        except ToolglotError as error:
+            raise _Failed(f"the answer cannot be read: {error}") from None
+        if isinstance(answer, ApiError):
+            raise _Failed(answer.message, answer.kind)
+        if not answer.choices:
+            raise _Failed("the answer is empty")
+        return answer.choices[0]
+
+    def _read(self, status: int, body: bytes, *, streams: bool) -> Response | ApiError:
+        if not streams:
+            return decode_response(body, source=self._protocol, status=status)
+        codec = get_protocol(self._protocol)
+        decoder = codec.StreamDecoder(Context(source=codec.SURFACE, target=codec.SURFACE))
+        return fold([*decoder.feed(body), *decoder.close()])
+
+
+# --- what an answer shows -------------------------------------------------------------------------
+
+
+def _calls(choice: Choice) -> list[ToolCall]:
+    """The calls that were asked for."""
+    calls = [part for part in choice.parts if isinstance(part, ToolCall)]
+    if not calls:
+        raise _Failed(_no_call(choice))
+    for call in calls:
+        if call.name != TOOL.name:
+            raise _Failed(f"it called {call.name!r}, which it was not offered")
+        if not _fits(call.arguments):
+            raise _Failed(f"it called {call.name} with {_cut(call.arguments)}, without a city")
+    return calls
+
+
+def _fits(arguments: str) -> bool:
+    try:
+        read = jsontext.decode(arguments)
+    except DecodeError:
+        return False
+    return isinstance(read, dict) and isinstance(read.get("city"), str)
+
+
+def _no_call(choice: Choice) -> str:
+    text = _words(choice)
+    if choice.stop is not None and choice.stop.kind == "length":
+        return f"{TOKENS} tokens were not enough for a call"
+    written = parse_text(text, [TOOL])
+    if written.dialect is not None:
+        return (
+            f"it wrote the call into its text, in the dialect {written.dialect}; "
+            f'set dialect = "{written.dialect}" for this provider'
+        )
+    return f"it did not call the tool but said {_cut(text)!r}; try a larger model"
+
+
+def _check_end(choice: Choice) -> None:
+    """That the result was taken: with words, or with another call."""
+    if not _words(choice) and not any(isinstance(part, ToolCall) for part in choice.parts):
+        raise _Failed("it said nothing about the tool's result")
+
+
+def _words(choice: Choice) -> str:
+    return "".join(part.text for part in choice.parts if isinstance(part, Text)).strip()
+
+
+def _result(call: ToolCall) -> ToolResult:
+    return ToolResult(id=call.id, name=call.name, parts=(Text(text=_RESULT),))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
