@@ -212,7 +212,7 @@ class _Opening:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._target = surfaces(ctx)[1]
+        self._source, self._target = surfaces(ctx)
         self._issuer = ctx.options.issuer or self._target.name
         self._native = ctx.source is ctx.target
         self._index = 0
@@ -240,7 +240,9 @@ class _Opening:
             carrier = unpack(part.signature)
             if carrier is None and self._native:
                 return part
-            if not self._open(_told_by(part, carrier)):
+            if part.signature in self._source.no_state:
+                self._ctx.note("field-minor", self._ctx.at(self._index, place), "it has no state")
+            elif not self._open(_told_by(part, carrier)):
                 self._drop(place, carrier)
             return replace(part, signature=None)
         return part
