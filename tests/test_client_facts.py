@@ -247,7 +247,7 @@ def test_the_bookkeeping_of_codex_is_no_loss(target):
     lost = {note.path: note.code for note in exchange.notes if note.severity != "info"}
     # A freeform tool loses its grammar, reasoning its state; effort may have other names.
     odd = {path for path, code in lost.items() if code in ("field-unknown", "field-dropped")}
-    assert odd <= {"tool_choice"}
+    assert odd == set()
     keeps_key = "cache_key" in get_protocol(target).SURFACE.settings
     assert ("cache-dropped" in exchange.receipt.codes()) is not keeps_key
 

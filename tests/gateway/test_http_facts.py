@@ -180,3 +180,30 @@ def test_a_small_window_is_told_in_the_clients_measure():
     assert "usage-scaled" in scaled[1]["x-toolglot-receipt"]
     tokens = json.loads(counted[2])["input_tokens"]
     assert json.loads(more[2])["input_tokens"] == 10 * tokens
+
+
+@pytest.mark.parametrize("header", ["x-session-affinity", "X-Claude-Code-Session-Id", "thread-id"])
+def test_a_conversation_that_has_a_name_stays_with_its_provider(header):
+    """Whatever its requests begin with."""
+
+    async def run():
+        homes = {}
+        async with (
+            upstream(scripted("openai-chat", [])) as url,
+            gateway(
+                {name: provider("openai-chat", url) for name in ("one", "two")},
+                [to("one/*", "two/*", pick="affinity")],
+            ) as session,
+        ):
+            for name in "abcdefgh":
+                for text in ("Hi", "Something else entirely"):
+                    body = {"messages": [{"role": "user", "content": text}], "model": "m"}
+                    headers = {header: name}
+                    path = "/v1/chat/completions"
+                    async with session.post(path, json=body, headers=headers) as reply:
+                        homes.setdefault(name, set()).add(reply.headers["x-toolglot-provider"])
+        return homes
+
+    homes = asyncio.run(run())
+    assert all(len(found) == 1 for found in homes.values())
+    assert set().union(*homes.values()) == {"one", "two"}

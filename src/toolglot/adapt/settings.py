@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
-from toolglot.ir import OutputFormat, Request
+from toolglot.ir import OutputFormat, Request, ToolChoice
 from toolglot.surface import Surface
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ def drop_settings(request: Request, ctx: Context) -> Request:
         value = getattr(request, field)
         if value is not None and field not in target.settings:
             changes[field] = None
-            harmless = (
-                (field, value) in _WITHOUT_EFFECT if isinstance(value, (bool, int)) else False
-            )
+            harmless = _has_no_effect(field, value)
             ctx.note(
                 "cache-dropped" if field in _CACHING else "field-dropped",
                 ctx.setting(field),
@@ -41,6 +39,12 @@ def drop_settings(request: Request, ctx: Context) -> Request:
                 "info" if harmless or field == "include_usage" else None,
             )
     return replace(request, **changes) if changes else request
+
+
+def _has_no_effect(field: str, value: object) -> bool:
+    if isinstance(value, ToolChoice):
+        return value.mode == "auto" and not value.names
+    return isinstance(value, (bool, int)) and (field, value) in _WITHOUT_EFFECT
 
 
 # --- what reasoning forbids
