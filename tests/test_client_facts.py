@@ -156,6 +156,45 @@ def test_a_turn_that_claude_code_has_put_in_order(target):
         assert [result.id for result in results] == [call.id for call in calls]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@for_claude
+def test_a_provider_gets_back_the_order_that_claude_code_changes(target, stream):
+    """case-35: reasoning between calls goes back to the call that it came before."""
+    parts = (
+        ir.Text(text="First. "),
+        ir.ToolCall(id="call_1", name="Bash", arguments='{"command":"one"}'),
+        ir.Text(text="Second."),
+        ir.Reasoning(text="Hm.", signature="c2ln"),
+        ir.ToolCall(id="call_2", name="Read", arguments='{"file_path":"two"}', signature="Z2Vt"),
+    )
+    wire = encode_response(answer(*parts), target=target)
+    written = decode_response(wire.body, source=target).choices[0].parts
+    exchange, _, _ = sent("anthropic", target, claude_code())
+    shown = (exchange.unfolded if stream else exchange.response)(wire.data())
+    if stream:
+        decoder = get_protocol("anthropic").StreamDecoder(own("anthropic"))
+        read = fold([*decoder.feed(shown.data), *decoder.close()])
+        content = encode_response(read, target="anthropic").body["content"]
+    else:
+        content = json.loads(shown.data)["content"]
+    calls = [block for block in content if block["type"] == "tool_use"]
+    reordered = [block for block in content if block["type"] != "tool_use"] + calls
+    results = [tool_result(block["id"], "Done.") for block in reversed(calls)]
+    _, _, heard = sent(
+        "anthropic",
+        target,
+        claude_code(
+            {"role": "assistant", "content": reordered}, {"role": "user", "content": results}
+        ),
+    )
+    said = [message for message in heard.messages if message.role == "assistant"]
+    again = [part for message in said for part in message.parts]
+    kinds = [type(part) for part in written]
+    if get_protocol(target).SURFACE.ordered:
+        assert [type(part) for part in again] == kinds
+    assert words(answer(*again)) == words(answer(*written))
+
+
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini"])
 def test_odd_ids_come_and_go_unchanged(target):
     exchange, _, heard = sent("anthropic", target, claude_code(*REORDERED))

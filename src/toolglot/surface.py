@@ -86,6 +86,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     ordered: bool = True
     """A message keeps the order of its texts, reasoning and calls."""
 
+    calls_last: bool = False
+    """Clients may put the calls of a message behind everything else in it."""
+
     one_open_part: bool = False
     """In a stream, a part ends before the next one starts."""
 

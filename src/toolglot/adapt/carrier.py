@@ -127,10 +127,15 @@ class Layout:
             return None
         noted = sorted(self._noted, key=lambda each: each[0])
         places = tuple(place for _, _, place in noted)
-        orderly = self._target.ordered or _in_flat_order(tuple(part for _, part, _ in noted))
-        if orderly and not any(map(_tells, places)):
+        if self._in_order(tuple(part for _, part, _ in noted)) and not any(map(_tells, places)):
             return None
         return Reasoning(signature=pack(Carrier(self._issuer, layout=places)), redacted=True)
+
+    def _in_order(self, parts: tuple[Part, ...]) -> bool:
+        """Whether the client gives the parts back in an order that tells what belongs together."""
+        if not self._target.ordered:
+            return _in_flat_order(parts)
+        return not self._target.calls_last or not _reasons_after_calls(parts)
 
 
 def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
@@ -175,6 +180,11 @@ def _in_flat_order(parts: tuple[Part, ...]) -> bool:
     """Reasoning, at most one text, calls: an order that needs no telling."""
     ranks = [0 if isinstance(p, Reasoning) else 1 if isinstance(p, Text) else 2 for p in parts]
     return ranks == sorted(ranks) and ranks.count(1) <= 1 and ranks.count(0) <= 1
+
+
+def _reasons_after_calls(parts: tuple[Part, ...]) -> bool:
+    kinds = [type(part) for part in parts]
+    return ToolCall in kinds and Reasoning in kinds[kinds.index(ToolCall) :]
 
 
 # --- back to the provider

@@ -60,6 +60,8 @@ SURFACE: Final = Surface(
     system_slot="system",
     hoists_system=True,
     merges_turns=True,
+    # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls last.
+    calls_last=True,
     one_open_part=True,
     call_prefix="toolu_",
     id_prefix="toolu_",
