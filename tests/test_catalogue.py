@@ -104,7 +104,17 @@ URI: Final = {"type": "object", "properties": {"a": {"type": "string", "format":
 HERON: Final = {"type": "image_url", "image_url": {"url": "https://a.example/heron.png"}}
 SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
 
+LINE: Final = [{"type": "text", "text": "x-anthropic-billing-header: cc_version=1;"}]
+
 MORE: Final[dict[str, Callable[[], Receipt]]] = {
+    "attribution-dropped": lambda: asked(anthropic(system=LINE), "anthropic", "openai-chat"),
+    "usage-scaled": lambda: translate_response(
+        {"content": [], "usage": {"input_tokens": 5}},
+        source="anthropic",
+        target="openai-chat",
+        window=1,
+        client_window=2,
+    )[1],
     "surrogate-kept": lambda: asked(SURROGATE, "openai-chat", "anthropic"),
     "spelling-normalised": lambda: asked(
         chat(tools=[{"type": "function", "name": "f"}]), "openai-chat", "anthropic"

@@ -179,3 +179,15 @@ def test_errors_that_clients_look_for_in_a_stream(ours, theirs):
             told = fold(decode(ours, [answer.data]))
             assert isinstance(told, ir.ApiError)
             assert told.code == "context_length_exceeded"
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_calls_are_checked_although_the_request_was_passed_on(name):
+    wire = encode_request(ASKED, target=name)
+    exchange = Exchange(name, name, Options(validate="note"))
+    assert exchange.request(wire.data(), wire.path).data == wire.data()
+    wrong = ir.ToolCall(id="call_1", name="look.up", arguments='{"word":7}')
+    choice = ir.Choice(parts=(wrong,), stop=ir.StopReason(kind="tool_calls"))
+    reply = encode_response(ir.Response(id="r1", model="m", choices=(choice,)), target=name)
+    assert exchange.response(reply.data()).data == reply.data()
+    assert "arguments-mismatch" in exchange.receipt.codes()

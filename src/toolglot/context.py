@@ -85,6 +85,23 @@ class Options(Struct, frozen=True, kw_only=True):
     max_calls_policy: Literal["note", "queue"] = "note"
     """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn."""
 
+    attribution: Literal["keep", "drop"] = "keep"
+    """The line by which a client names itself to its own provider, where a request stays in its
+    protocol; a request for another one never has it."""
+
+    reasoning: Literal["effort", "budget", "adaptive", "switch", "none"] | None = None
+    """How reasoning is asked for, if the model knows fewer ways than its protocol."""
+
+    efforts: tuple[str, ...] | None = None
+    """The efforts that the model knows, if those are not all of its protocol."""
+
+    window: int | None = None
+    """How many tokens the model takes."""
+
+    client_window: int | None = None
+    """How many the client believes that it takes. With both, the tokens of a prompt are counted to
+    the client in proportion, so that it makes room in time."""
+
     passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
     """Passes of your own over a request, before all others."""
 

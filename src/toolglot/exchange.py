@@ -16,6 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from toolglot.adapt.emulate import dialect_of
+from toolglot.adapt.validate import asks
+from toolglot.adapt.window import scales
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -214,8 +216,9 @@ class Exchange:
 
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
-        home = self.client == self.provider and dialect_of(self.options) is None
-        if self._decoded is None and home:
+        options = self.options
+        written = dialect_of(options) is not None or asks(options) or scales(options)
+        if self._decoded is None and self.client == self.provider and not written:
             return self._glanced()
         try:
             return self.asked

@@ -160,6 +160,9 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     local: bool = False
     """It runs on the user's own machine."""
 
+    attribution: bool = False
+    """It wants to know which of its own clients asks."""
+
     @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols that it speaks, the usual one first."""
@@ -198,8 +201,8 @@ class Family(Facts, frozen=True, kw_only=True):
     name: str
     match: tuple[str, ...]
     vendor: str
-    reasoning: Literal["effort", "budget", "adaptive", "switch", "always"] | None = None
-    """How its reasoning is asked for."""
+    reasoning: Literal["effort", "budget", "adaptive", "switch", "always", "none"] | None = None
+    """How its reasoning is asked for; `always` and `none`: there is no choice."""
 
     efforts: tuple[str, ...] = ()
     dialect: str | None = None

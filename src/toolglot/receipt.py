@@ -39,6 +39,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     # conversation
     "role-changed": Code("info", "a role that the target calls otherwise"),
     "system-moved": Code("lossy", "system text that could not stay in its place or role"),
+    "attribution-dropped": Code(
+        "info", "a line by which a client names itself to its own provider, and to no other"
+    ),
     "turns-merged": Code("info", "consecutive messages of one role joined into one"),
     "results-reordered": Code("info", "tool results put where the target wants them"),
     "prefill-changed": Code("lossy", "an assistant prefill that the target continues differently"),
@@ -129,6 +132,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "choices-dropped": Code("lossy", "further choices where the target has one"),
     "stop-mapped": Code("lossy", "a stop reason replaced by the nearest one"),
     "usage-dropped": Code("info", "token counts that the target does not break down"),
+    "usage-scaled": Code(
+        "info", "tokens of the prompt counted in proportion to the window the client believes in"
+    ),
     "logprobs-dropped": Code("lossy", "token probabilities that the target has no place for"),
     "event-skipped": Code("lossy", "a broken or unknown piece of a stream, passed over"),
     "status-changed": Code(

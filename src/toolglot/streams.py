@@ -12,6 +12,7 @@ from typing import Any, Final
 from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.streams import StreamPass, stream_passes
 from toolglot.adapt.validate import asks, changes
+from toolglot.adapt.window import scales
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import (
@@ -67,7 +68,8 @@ class StreamTranslator:
         decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
         chosen = self._ctx.options
-        self._same = source == target and not (changes(chosen) or dialect_of(chosen))
+        changed = changes(chosen) or dialect_of(chosen) or scales(chosen)
+        self._same = source == target and not changed
         self._watches = self._same and (watch or asks(chosen))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)

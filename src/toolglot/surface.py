@@ -62,6 +62,10 @@ class Surface(Struct, frozen=True, kw_only=True):
     headers: frozenset[str] = frozenset()
     """Headers by which its clients choose something."""
 
+    attributions: tuple[str, ...] = ()
+    """How a text before the system text begins by which its clients name themselves to its
+    provider."""
+
     settings: Mapping[str, str]
     """Settings of a request that it carries: interlingua field to wire path."""
 
@@ -86,6 +90,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     ordered: bool = True
     """A message keeps the order of its texts, reasoning and calls."""
+
+    calls_last: bool = False
+    """Clients may put the calls of a message behind everything else in it."""
 
     one_open_part: bool = False
     """In a stream, a part ends before the next one starts."""
@@ -122,6 +129,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     media_fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
+    no_state: frozenset[str] = frozenset()
+    """What its clients write in the place of state that they do not have."""
+
     state_mark: str = ""
     """How another provider's state begins on the wire, where it is not written as it is."""
 
@@ -147,6 +157,12 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     reasoning_bars_prefill: bool = False
     """Reasoning cannot be on while the last message is the beginning of the answer."""
+
+    reasoning_bars_sampling: bool = False
+    """Temperature and the like cannot be chosen while reasoning is on."""
+
+    least_budget: int = 0
+    """The smallest budget of tokens for reasoning."""
 
     efforts: tuple[str, ...] = ()
     """The efforts that it knows, from least to most."""

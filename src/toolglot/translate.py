@@ -17,7 +17,9 @@ from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.promote import promote
 from toolglot.adapt.restore import restore
 from toolglot.adapt.surfaces import emulation
+from toolglot.adapt.system import drop_attribution
 from toolglot.adapt.validate import asks, check_calls
+from toolglot.adapt.window import scale_usage
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -102,7 +104,8 @@ def stays(body: Body, source: str, target: str, options: Options) -> bool:
     """Whether a request leaves as it came: it stays in its protocol and nothing in it is ours."""
     if source != target or _changes(options):
         return False
-    return not _has_carrier(body, get_protocol(source).SURFACE)
+    surface = get_protocol(source).SURFACE
+    return not (_has_carrier(body, surface) or _has_attribution(body, surface, options))
 
 
 def translate_response(
@@ -133,19 +136,26 @@ def show(
     """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
     encoder = get_protocol(target)
     if source == target:
-        checked = _shown_at_home(response, ctx) if isinstance(response, Response) else response
-        return wire if checked is response else encoder.encode_response(checked, ctx)
+        shown = _shown_at_home(response, ctx) if isinstance(response, Response) else response
+        return wire if shown is response else encoder.encode_response(shown, ctx)
     if isinstance(response, Response):
         response = adapt_response(response, ctx)
     return encoder.encode_response(response, ctx)
 
 
 def _shown_at_home(response: Response, ctx: Context) -> Response:
-    """An answer in its own protocol, with the calls that were found in its text or corrected."""
-    response = promote(response, ctx)
+    """An answer in its own protocol, with the calls that were found in its text or corrected.
+
+    What has to be written anew names the model that the client asked for.
+    """
+    shown = promote(response, ctx)
     if emulation(ctx.options) is not None:
-        response = restore(response, ctx)
-    return check_calls(response, ctx) if asks(ctx.options) else response
+        shown = restore(shown, ctx)
+    if asks(ctx.options):
+        shown = check_calls(shown, ctx)
+    shown = scale_usage(shown, ctx)
+    model = ctx.request.model if ctx.request is not None else ""
+    return shown if shown is response or not model else replace(shown, model=model)
 
 
 def read_answer(
@@ -215,6 +225,8 @@ def _at_home(request: Request, ctx: Context) -> Request:
     if emulation(ctx.options) is not None:
         return emulate_at_home(request, ctx)
     request = unseal(request, ctx)
+    if ctx.options.attribution == "drop":
+        request = drop_attribution(request, ctx)
     return alias_ids(request, ctx) if chooses_ids(ctx.options) else request
 
 
@@ -231,6 +243,14 @@ def _digest(body: Body) -> bytes:
 
 def _has_carrier(body: Body, surface: Surface) -> bool:
     return (surface.state_mark or TAG).encode() in _bytes(body)
+
+
+def _has_attribution(body: Body, surface: Surface, options: Options) -> bool:
+    """Whether there may be a line to take out."""
+    if options.attribution == "keep" or not surface.attributions:
+        return False
+    data = _bytes(body)
+    return any(each.encode() in data for each in surface.attributions)
 
 
 def _bytes(body: Body) -> bytes:

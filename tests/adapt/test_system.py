@@ -4,7 +4,7 @@ import pytest
 from tests.wires import asking, pair, user, words
 
 from toolglot import ir
-from toolglot.adapt.system import place_system
+from toolglot.adapt.system import drop_attribution, place_system
 from toolglot.ir import Message, Text
 
 
@@ -78,4 +78,43 @@ def test_no_system_text_is_no_question():
     request = asking(user("hi"))
     there, notes = placed(request, "openai-chat", "gemini")
     assert there == request
+    assert notes == []
+
+
+# --- attribution ----------------------------------------------------------------------------------
+
+LINE = Text(text="x-anthropic-billing-header: cc_version=2.1.197.0af; cc_entrypoint=cli;")
+
+
+def attributed(*parts, source="anthropic"):
+    ctx = pair(source, "gemini")
+    asked = asking(user("hi"), system=Message(role="system", parts=parts) if parts else None)
+    there = drop_attribution(asked, ctx)
+    return there, [(note.code, note.path) for note in ctx.receipt()]
+
+
+def test_the_line_for_a_clients_own_provider_is_taken_out():
+    there, notes = attributed(LINE, Text(text="Be brief."))
+    assert words(there.system) == "Be brief."
+    assert notes == [("attribution-dropped", "system[0]")]
+
+
+def test_nothing_but_that_line_is_no_system_text():
+    there, notes = attributed(LINE)
+    assert there.system is None
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "source"),
+    [
+        ((), "anthropic"),
+        ((Text(text="Be brief."), LINE), "anthropic"),
+        ((Text(text=f"{LINE.text}\nBe brief."),), "anthropic"),
+        ((LINE,), "openai-chat"),
+    ],
+)
+def test_anything_else_is_a_prompt(parts, source):
+    there, notes = attributed(*parts, source=source)
+    assert (there.system.parts if there.system else ()) == parts
     assert notes == []

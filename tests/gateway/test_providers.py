@@ -92,3 +92,46 @@ def test_calls_in_text_and_models_without_tools():
 def test_the_built_in_model_keeps_its_name():
     with pytest.raises(ConfigError, match="demo"):
         make_upstreams(Config(providers={"demo": Provider(profile="openai")}), {})
+
+
+def options_of(model, **fields):
+    return made(**fields).options(model, model, strict=False)
+
+
+def test_models_of_several_vendors_do_not_read_each_others_state():
+    """case-34"""
+    url = "http://127.0.0.1:1/v1"
+    router = {"protocol": "openai-chat", "base_url": url}
+    assert options_of("anthropic/claude-opus-5", **router).issuer == "it:anthropic"
+    assert options_of("google/gemini-3-pro", **router).issuer == "it:google"
+    assert options_of("unheard-of", **router).issuer == "it"
+    assert options_of("claude-opus-5", profile="anthropic").issuer == "it"
+    assert options_of("claude-opus-5", issuer="both", **router).issuer == "both"
+
+
+@pytest.mark.parametrize(
+    ("model", "reasoning", "efforts"),
+    [
+        ("gpt-5.1", "effort", ("none", "low", "medium", "high")),
+        ("claude-sonnet-4-5", "budget", None),
+        ("qwen3:8b", "switch", None),
+        ("deepseek-r1:8b", "none", None),
+        ("gpt-4.1", "none", None),
+        ("unheard-of", None, None),
+    ],
+)
+def test_reasoning_is_asked_for_as_the_model_takes_it(model, reasoning, efforts):
+    options = options_of(model, protocol="openai-chat", base_url="http://127.0.0.1:1/v1")
+    assert (options.reasoning, options.efforts) == (reasoning, efforts)
+
+
+def test_clients_name_themselves_to_their_own_provider():
+    url = "http://127.0.0.1:1/v1"
+    assert options_of("m", profile="anthropic").attribution == "keep"
+    assert options_of("m", profile="vllm", base_url=url).attribution == "drop"
+    assert options_of("m", protocol="anthropic", base_url=url).attribution == "keep"
+
+
+def test_windows():
+    options = options_of("m", profile="openai", context_window=32_000, client_window=200_000)
+    assert (options.window, options.client_window) == (32_000, 200_000)

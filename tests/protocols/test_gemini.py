@@ -61,6 +61,7 @@ from toolglot.protocols import gemini
 from toolglot.protocols.gemini.framing import ArrayDecoder
 from toolglot.protocols.gemini.partial import PartialCall
 from toolglot.protocols.gemini.spelling import is_base64
+from toolglot.protocols.gemini.surface import FORM
 from toolglot.surface import Surface
 from toolglot.wire.message import WireRequest, WireResponse
 
@@ -517,7 +518,10 @@ def config(**members):
         ({"thinkingBudget": 512}, ReasoningSettings(enabled=True, budget=512)),
         ({"includeThoughts": True}, ReasoningSettings(show=True)),
         ({"thinkingLevel": "MINIMAL"}, ReasoningSettings(effort="minimal")),
-        ({"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"}, None),
+        (
+            {"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"},
+            ReasoningSettings(extras={FORM: {"level": "THINKING_LEVEL_UNSPECIFIED"}}),
+        ),
         ({}, None),
     ],
 )

@@ -21,14 +21,16 @@ from toolglot.adapt.names import alias_names, collapse_duplicates
 from toolglot.adapt.namespaces import flatten_namespaces
 from toolglot.adapt.pairing import pair_results
 from toolglot.adapt.promote import promote
+from toolglot.adapt.reasoning import adapt_reasoning
 from toolglot.adapt.restore import restore
 from toolglot.adapt.rules import apply_rules
 from toolglot.adapt.schemas import narrow_schemas
-from toolglot.adapt.settings import adapt_output, adapt_reasoning, drop_settings
-from toolglot.adapt.system import place_system
+from toolglot.adapt.settings import adapt_output, adapt_sampling, drop_settings
+from toolglot.adapt.system import drop_attribution, place_system
 from toolglot.adapt.tools import adapt_choice, adapt_tools
 from toolglot.adapt.turns import merge_turns
 from toolglot.adapt.validate import check_calls
+from toolglot.adapt.window import scale_usage
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface
@@ -46,6 +48,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     emulate_tools,
     drop_settings,
     adapt_reasoning,
+    adapt_sampling,
     adapt_output,
     adapt_tools,
     alias_names,
@@ -54,6 +57,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     alias_ids,
     adapt_content,
     pair_results,
+    drop_attribution,
     place_system,
     merge_turns,
     require_limits,
@@ -74,7 +78,7 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (promote, prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
-SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal)
+SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal, scale_usage)
 
 
 def adapt_request(request: Request, ctx: Context) -> Request:

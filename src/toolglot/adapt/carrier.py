@@ -127,10 +127,15 @@ class Layout:
             return None
         noted = sorted(self._noted, key=lambda each: each[0])
         places = tuple(place for _, _, place in noted)
-        orderly = self._target.ordered or _in_flat_order(tuple(part for _, part, _ in noted))
-        if orderly and not any(map(_tells, places)):
+        if self._in_order(tuple(part for _, part, _ in noted)) and not any(map(_tells, places)):
             return None
         return Reasoning(signature=pack(Carrier(self._issuer, layout=places)), redacted=True)
+
+    def _in_order(self, parts: tuple[Part, ...]) -> bool:
+        """Whether the client gives the parts back in an order that tells what belongs together."""
+        if not self._target.ordered:
+            return _in_flat_order(parts)
+        return not self._target.calls_last or not _reasons_after_calls(parts)
 
 
 def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
@@ -177,6 +182,11 @@ def _in_flat_order(parts: tuple[Part, ...]) -> bool:
     return ranks == sorted(ranks) and ranks.count(1) <= 1 and ranks.count(0) <= 1
 
 
+def _reasons_after_calls(parts: tuple[Part, ...]) -> bool:
+    kinds = [type(part) for part in parts]
+    return ToolCall in kinds and Reasoning in kinds[kinds.index(ToolCall) :]
+
+
 # --- back to the provider
 # --------------------------------------------------------------------------
 
@@ -212,7 +222,7 @@ class _Opening:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._target = surfaces(ctx)[1]
+        self._source, self._target = surfaces(ctx)
         self._issuer = ctx.options.issuer or self._target.name
         self._native = ctx.source is ctx.target
         self._index = 0
@@ -240,7 +250,9 @@ class _Opening:
             carrier = unpack(part.signature)
             if carrier is None and self._native:
                 return part
-            if not self._open(_told_by(part, carrier)):
+            if part.signature in self._source.no_state:
+                self._ctx.note("field-minor", self._ctx.at(self._index, place), "it has no state")
+            elif not self._open(_told_by(part, carrier)):
                 self._drop(place, carrier)
             return replace(part, signature=None)
         return part

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt.calls import made_id, normalise
+from toolglot.adapt.hosted_table import FOUND
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context
 from toolglot.ir import (
@@ -177,6 +178,11 @@ class Walk:
         """A part of one protocol only, in that protocol only; what can be read of it stays."""
         if part.protocol == self._target.name:
             return part
+        found = FOUND.get((part.protocol, part.type))
+        if found is not None and isinstance(part.value.get(found), str):
+            # All tools are declared at once here, so this is all that there is to say.
+            self._ctx.note("part-replaced", path, "the tool that was found is named", "info")
+            return Text(text=f"This tool can be called now: {part.value[found]}")
         words = readable(part.value)
         self._ctx.note("part-dropped", path, f"{self._target.name} has no {part.type}")
         return Text(text=words) if words else None

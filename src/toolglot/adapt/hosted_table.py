@@ -144,6 +144,9 @@ NATIVE: Final[Mapping[str, tuple[Native, ...]]] = {
 }
 """Tools that a provider runs, by protocol."""
 
+FOUND: Final[Mapping[tuple[str, str], str]] = {("anthropic", "tool_reference"): "tool_name"}
+"""Parts that name a tool which a search has found, by protocol and type: where its name stands."""
+
 # --- run by the client ---------------------------------------------------------------------------
 
 

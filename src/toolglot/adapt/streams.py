@@ -20,6 +20,7 @@ from toolglot.adapt.promote import Promoting
 from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
 from toolglot.adapt.validate import Checking, asks, changes, limit_of
+from toolglot.adapt.window import Scaling, scales
 from toolglot.context import Context
 from toolglot.events import (
     Event,
@@ -48,13 +49,16 @@ class StreamPass(Protocol):
 def stream_passes(ctx: Context) -> list[StreamPass]:
     """The passes that a stream for this target goes through."""
     source, target = surfaces(ctx)
+    scaling: list[StreamPass] = [Scaling(ctx)] if scales(ctx.options) else []
     passes: list[StreamPass] = [Promoting(ctx)] if dialect_of(ctx.options) else []
-    if source is target and (asks(ctx.options) or passes):
-        # Nothing needs adapting; calls are found and checked all the same.
+    if source is target and (asks(ctx.options) or passes or scaling):
+        # Nothing needs adapting; calls are found and checked, and tokens counted, all the same.
         passes.append(Serial())
         if ctx.undo:
             passes.append(Restoring(ctx))
-        return [*passes, Checking(ctx)] if asks(ctx.options) else passes
+        if asks(ctx.options):
+            passes.append(Checking(ctx))
+        return [*passes, *scaling, Naming(ctx)]
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
     # Whatever holds a call back, as targets do that write calls whole, would let later parts
@@ -70,7 +74,22 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     passes.append(Showing(ctx))
     if buffered:
         passes.append(Buffered())
-    return passes
+    return passes + scaling
+
+
+class Naming:
+    """The model under the name that the client asked for."""
+
+    __slots__ = ("_model",)
+
+    def __init__(self, ctx: Context) -> None:
+        self._model = ctx.request.model if ctx.request is not None else ""
+
+    def feed(self, event: Event) -> Iterable[Event]:
+        """What one event becomes."""
+        if isinstance(event, Started) and self._model:
+            return (replace(event, model=self._model),)
+        return (event,)
 
 
 class Serial:

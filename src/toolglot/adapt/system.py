@@ -10,6 +10,26 @@ from toolglot.surface import Surface
 _LEADS = ("system", "developer")
 
 
+def drop_attribution(request: Request, ctx: Context) -> Request:
+    """Take out the line by which a client names itself to its own provider.
+
+    It differs from one conversation to the next, so prompt caches of others would never hit.
+    """
+    source, _ = surfaces(ctx)
+    system = request.system
+    if system is None or not system.parts or not _attributes(system.parts[0], source):
+        return request
+    ctx.note("attribution-dropped", ctx.setting("system") + "[0]")
+    rest = system.parts[1:]
+    return replace(request, system=replace(system, parts=rest) if rest else None)
+
+
+def _attributes(part: Part, source: Surface) -> bool:
+    if not isinstance(part, Text) or not part.text.startswith(source.attributions):
+        return False
+    return "\n" not in part.text.strip()
+
+
 def place_system(request: Request, ctx: Context) -> Request:
     """Put system text where the target has it."""
     _, target = surfaces(ctx)

@@ -1,6 +1,6 @@
 """Tool definitions and tool choice."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -19,6 +19,9 @@ from toolglot.ir import (
 from toolglot.schema.memo import by_text
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
+
+if TYPE_CHECKING:
+    from toolglot.receipt import Severity
 
 _filter_required = by_text(filter_required)
 
@@ -76,7 +79,9 @@ def _adapt_function(
             changes["strict"] = False
     elif target.strict_default is None:
         changes["strict"] = None
-        ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools")
+        severity: Severity | None = None if tool.strict else "info"
+        words = f"{target.name} has no strict tools"
+        ctx.note("field-dropped", f"{path}.strict", words, severity)
     schema = tool.parameters
     if not schema:
         changes["parameters"] = EMPTY_SCHEMA

@@ -116,7 +116,10 @@ class Provider(_Table, frozen=True, kw_only=True):
     """Who issues reasoning state, where several providers share it; none: this provider."""
 
     context_window: int | None = None
-    """How many tokens its models really take, for clients that believe in another number."""
+    """How many tokens its models really take."""
+
+    client_window: int | None = None
+    """How many its clients believe that they take: prompts are counted to them in proportion."""
 
 
 class Route(_Table, frozen=True, kw_only=True):

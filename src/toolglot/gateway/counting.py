@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.adapt.window import scaled
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange, Sent
@@ -18,7 +19,7 @@ from toolglot.gateway.relay import Call
 from toolglot.gateway.routing import Target
 from toolglot.gateway.tokens import count_request
 from toolglot.gateway.upstream import Client
-from toolglot.ir import Json, Request
+from toolglot.ir import Json, Request, Usage
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, read_body
@@ -75,7 +76,16 @@ class Counted(Struct, frozen=True):
 
 
 async def count(client: Client, target: Target, call: Call) -> Counted:
-    """The tokens of a client's request."""
+    """The tokens of a client's request, in the measure in which it is told those of answers."""
+    counted = await _count(client, target, call)
+    if target.upstream is None:
+        return counted
+    options = target.upstream.options(target.model, call.model, strict=False)
+    told = scaled(Usage(input=counted.tokens), options).input
+    return counted if told is None else Counted(told, counted.estimate)
+
+
+async def _count(client: Client, target: Target, call: Call) -> Counted:
     asked = _decode(call)
     if target.upstream is not None:
         spoken = target.upstream.protocol_for(call.protocol)

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider,
 from toolglot.profiles import (
     Auth,
     Endpoint,
+    Family,
     Profile,
     dialect_for,
     family_of,
@@ -25,6 +26,12 @@ _ANY_AUTH: Final[Mapping[str, Auth]] = {
     "gemini": Auth(header="x-goog-api-key"),
 }
 _BEARER: Final = Auth(header="Authorization", prefix="Bearer ")
+
+_ASKED: Final[Mapping[str, Any]] = {
+    **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
+    "always": "none",
+}
+"""How reasoning is asked for, by what is known about a family of models."""
 
 _TRIES: Final = 5
 """Failures in a row after which a provider is left alone for a while."""
@@ -123,10 +130,16 @@ class Upstream(Struct, kw_only=True):
         limit = config.max_tokens or (family.max_output if family else None)
         if limit is not None:
             more["max_tokens"] = limit
+        if family is not None and family.reasoning is not None:
+            more["reasoning"] = _ASKED[family.reasoning]
+            more["efforts"] = family.efforts or None
         return Options(
             strict=strict,
             model=model if model != asked else None,
-            issuer=config.issuer or self.name,
+            issuer=config.issuer or self._issuer(family),
+            attribution=self._attribution(),
+            window=config.context_window,
+            client_window=config.client_window,
             ids=config.ids,
             id_rule=config.id_rule or self._id_rule(),
             schema_dialect=config.schema_dialect,
@@ -141,6 +154,16 @@ class Upstream(Struct, kw_only=True):
     def _dialect(self, model: str) -> str | None:
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
+
+    def _issuer(self, family: Family | None) -> str:
+        """Who issues reasoning state: models of several vendors do not read each other's."""
+        own = self.profile.name if self.profile else None
+        vendor = family.vendor if family else own
+        return self.name if vendor in (None, own, self.name) else f"{self.name}:{vendor}"
+
+    def _attribution(self) -> Literal["keep", "drop"]:
+        """Whether clients may name themselves: only to whom they do it for, or to a stranger."""
+        return "keep" if self.profile is None or self.profile.attribution else "drop"
 
     def _id_rule(self) -> str | None:
         nine = self.profile is not None and self.profile.tools.ids == "nine"

@@ -51,6 +51,8 @@ _EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _EVENT_END: Final = 4
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
+_SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id", "session-id")
+"""Headers by which clients say which conversation they are in."""
 
 
 class Past(Protocol):
@@ -207,7 +209,7 @@ class Relay:
 
     async def answer(self, call: Call) -> web.StreamResponse:
         """The answer to a request, whatever becomes of it."""
-        targets = self.router.targets(call.model, call.body[:_AFFINITY])
+        targets = self.router.targets(call.model, _conversation(call))
         if not targets:
             raise Refusal(_unknown_model(call.model))
         failure: Whole | None = None
@@ -489,6 +491,13 @@ def whole(call: Call, answer: Answer) -> Whole:
     call.witness.answers(answer.status, headers)
     call.witness.told(data)
     return Whole(data=data, status=answer.status, headers=headers)
+
+
+def _conversation(call: Call) -> bytes:
+    """What is the same for all requests of a conversation."""
+    headers = call.http.headers
+    named = next((headers[name] for name in _SESSIONS if headers.get(name)), "")
+    return named.encode() or call.body[:_AFFINITY]
 
 
 def _tells(header: str) -> bool:

@@ -71,6 +71,7 @@ ANNOTATIONS: Final = frozenset(
         "default",
         "deprecated",
         "description",
+        "encrypted",
         "enumDescriptions",
         "example",
         "examples",

@@ -43,6 +43,8 @@ SURFACE: Final = Surface(
         b'"usage":{"output_tokens":0}}\n\n'
     ),
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
+    # Observed: Claude Code 2.1.197 has a hash of the first prompt in it.
+    attributions=("x-anthropic-billing-header:",),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",
@@ -58,6 +60,8 @@ SURFACE: Final = Surface(
     system_slot="system",
     hoists_system=True,
     merges_turns=True,
+    # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls last.
+    calls_last=True,
     one_open_part=True,
     call_prefix="toolu_",
     id_prefix="toolu_",
@@ -74,6 +78,9 @@ SURFACE: Final = Surface(
     reasoning=frozenset({"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}),
     reasoning_bars_force=True,
     reasoning_bars_prefill=True,
+    # "Thinking isn't compatible with temperature or top_k modifications"; top_p from 0.95 on.
+    reasoning_bars_sampling=True,
+    least_budget=1024,
     efforts=("low", "medium", "high", "xhigh", "max"),
     outputs=frozenset({"schema"}),
     strict_schema="sealed",
@@ -90,6 +97,7 @@ SURFACE: Final = Surface(
             "caller",
             "container",
             "context",
+            "defer_loading",
             "diagnostics",
             "display",
             "inference_geo",

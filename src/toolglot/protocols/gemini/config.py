@@ -71,6 +71,10 @@ def _encode_output(config: Json, output: OutputFormat, ctx: Context) -> None:
 # --- thinking -------------------------------------------------------------------------------------
 
 
+_UNSPECIFIED: Final = "THINKING_LEVEL_UNSPECIFIED"
+"""Says nothing, and yet some clients say it."""
+
+
 def _decode_thinking(config: Fields) -> ReasoningSettings | None:
     thinking = config.maybe_fields("thinkingConfig")
     if thinking is None:
@@ -87,6 +91,9 @@ def _decode_thinking(config: Fields) -> ReasoningSettings | None:
         settings["effort"] = level.lower()
         if not level.isupper():
             settings["extras"] = with_form({}, {"level": level})
+    elif level == _UNSPECIFIED:
+        thinking.take("thinkingLevel")
+        settings["extras"] = with_form({}, {"level": level})
     config.absorb(thinking)
     return ReasoningSettings(**settings) if settings else None
 
@@ -106,14 +113,16 @@ def _encode_thinking(settings: ReasoningSettings, ctx: Context) -> Json:
     budget = _budget(settings, effort, foreign=foreign)
     if budget is not None:
         wire["thinkingBudget"] = budget
-    if effort is not None:
+    level = form_of(settings).get("level", "")
+    if level == _UNSPECIFIED and not foreign:
+        wire["thinkingLevel"] = level
+    elif effort is not None:
         if budget is not None and foreign:
             path = ctx.setting("reasoning")
             ctx.note(
                 "value-mapped", path, f"the budget counts; effort {effort} cannot be said beside it"
             )
         else:
-            level = form_of(settings).get("level", "")
             wire["thinkingLevel"] = level if level.lower() == effort else effort.upper()
     show = settings.show
     if show is None and foreign and settings.enabled:

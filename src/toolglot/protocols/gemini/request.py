@@ -17,6 +17,7 @@ from toolglot.protocols.gemini.surface import (
     SERVICE_TIER,
     SERVICE_TIER_FROM,
     SURFACE,
+    UNSIGNED,
 )
 from toolglot.protocols.gemini.tools import decode_choice, decode_tools, encode_choice, encode_tools
 from toolglot.wire.fields import Fields, Home, merge
@@ -27,7 +28,6 @@ _PREFIX: Final = "models/"
 _STREAM: Final = "streamGenerateContent"
 _ROLE: Final = {"user": "user", "model": "assistant"}
 _OLD_ROLES: Final = frozenset({"function", "tool"})
-_UNSIGNED: Final = "skip_thought_signature_validator"
 _SIGNS_CALLS: Final = re.compile(r"gemini-(?![12][.-])")
 
 
@@ -205,7 +205,7 @@ def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Me
         if not calls or any(getattr(part, "signature", None) for part in message.parts):
             continue
         parts = list(message.parts)
-        parts[calls[0]] = replace(parts[calls[0]], signature=_UNSIGNED)
+        parts[calls[0]] = replace(parts[calls[0]], signature=UNSIGNED)
         changed[index] = replace(message, parts=tuple(parts))
         ctx.note(
             "default-added",

@@ -39,6 +39,9 @@ _MEDIA: Final = frozenset(
     }
 )
 
+UNSIGNED: Final = "skip_thought_signature_validator"
+"""What says that a call has no signature, because it is not the model's own."""
+
 STATE: Final = b"toolglot:"
 STATE_MARK: Final = b64encode(STATE).decode()
 """What stands before the state of others, which must look like base64; how it looks then."""
@@ -71,6 +74,7 @@ SURFACE: Final = Surface(
     merges_turns=True,
     results_in_order=True,
     call_signatures=True,
+    no_state=frozenset({UNSIGNED}),
     state_mark=STATE_MARK,
     fetches_media=False,
     arguments="object",

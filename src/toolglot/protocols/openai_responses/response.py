@@ -28,6 +28,7 @@ from toolglot.protocols.openai_responses.surface import (
     ERROR_TYPE,
     FAILED_CODE,
     NAME,
+    PAUSED,
     RESPONSE_MINOR,
     SERVICE_TIERS,
     STATUSES,
@@ -198,6 +199,10 @@ def decode_stop(fields: Fields, *, has_calls: bool) -> StopReason:
     if details is not None:
         reason = details.maybe_text("reason") if status == "incomplete" else None
         fields.absorb(details)
+    if status == "completed" and fields.peek("end_turn") is False:
+        # Codex asks again by itself then.
+        fields.take("end_turn")
+        return StopReason(kind="tool_calls" if has_calls else "pause", raw=PAUSED)
     raw = reason or status
     kind = STOP.get(raw or "completed", "other")
     return StopReason(kind="tool_calls" if kind == "end" and has_calls else kind, raw=raw)
@@ -214,12 +219,16 @@ def encode_stop(stop: StopReason | None, refused: bool, ctx: Context, *, own: bo
         status, reason, exact = "completed", None, True
     if not exact:
         ctx.note("stop-mapped", "status", f"{stop.raw or stop.kind} is told as {reason or status}")
-    return {"status": status, "incomplete_details": {"reason": reason} if reason else None}
+    paused: Json = {"end_turn": False} if stop.kind == "pause" else {}
+    details = {"reason": reason} if reason else None
+    return {"status": status, "incomplete_details": details, **paused}
 
 
 def _encode_own_stop(raw: str | None) -> Json:
     if raw is None:
         return {}
+    if raw == PAUSED:
+        return {"status": "completed", "end_turn": False}
     if raw in STATUSES:
         return {"status": raw}
     return {"status": "incomplete", "incomplete_details": {"reason": raw}}

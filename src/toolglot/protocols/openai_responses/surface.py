@@ -100,6 +100,8 @@ SURFACE: Final = Surface(
             "function",
             "client_metadata",
             "created_by",
+            "defer_loading",
+            "phase",
             "stream_options",
             "prompt_cache_breakpoint",
             "prompt_cache_options",
@@ -147,6 +149,9 @@ STOP: Final[dict[str, StopKind]] = {
 }
 """Status, or the reason for `incomplete`, to stop kind. A completed response may hold calls."""
 
+PAUSED: Final = "end_turn: false"
+"""How a response that asks to be asked again is told, beside its status."""
+
 STATUSES: Final = frozenset(
     {"completed", "incomplete", "failed", "cancelled", "queued", "in_progress"}
 )
@@ -159,7 +164,7 @@ STOP_FROM: Final[dict[StopKind, tuple[str, str | None, bool]]] = {
     "refusal": ("incomplete", "content_filter", False),
     "context_window": ("incomplete", "max_output_tokens", False),
     "stop_sequence": ("completed", None, False),
-    "pause": ("completed", None, False),
+    "pause": ("completed", None, True),
     "malformed_call": ("completed", None, False),
     "other": ("completed", None, False),
 }
