@@ -11,6 +11,7 @@ from toolglot.errors import DecodeError
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.doors import add_ways
 from toolglot.gateway.endpoints import answer, error
+from toolglot.gateway.entry import stand_at
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.relay import Relay
 from toolglot.gateway.upstream import Client
@@ -43,7 +44,9 @@ def test_what_is_refused_is_told_in_the_protocol(version, path, size, status, wo
         app = web.Application(client_max_size=100)
         ways = tuple(("POST", f"/v1/{each.__name__}", each) for each in (good, unreadable, unknown))
         client = Client()
-        add_ways(app, Relay(Config(server=Server(max_body=100)), client), ways)
+        relay = Relay(Config(server=Server(max_body=100)), client)
+        add_ways(app, relay, ways)
+        stand_at(app, relay)
         async with (
             listening(app) as url,
             aiohttp.ClientSession(url) as session,

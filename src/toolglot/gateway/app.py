@@ -5,13 +5,15 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from aiohttp import web
 
 from toolglot.errors import DecodeError
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.conversations import Conversations
-from toolglot.gateway.endpoints import Endpoints, error, refuse
+from toolglot.gateway.endpoints import Endpoints, error
+from toolglot.gateway.entry import FORESEEN, foreseen, stand_at
 from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
 from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.models import Catalogue
@@ -33,6 +35,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Answerer = Callable[[Call], Awaitable[web.StreamResponse]]
 
 _IN_PATH: Final = "{model}"
+_OPERATIONS: Final = ("generateContent", "streamGenerateContent", "countTokens")
+"""What can be asked of a model whose name is in the path."""
 _COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
     "/v1/messages/count_tokens": ("input_tokens", {}),
     "/v1/responses/input_tokens": ("input_tokens", {"object": "response.input_tokens"}),
@@ -55,7 +59,7 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
     store = _store(server)
     _add_doors(app, relay, desk, Sessions(store))
     _add_desk(app, relay, desk)
-    app.router.add_route("*", "/{path:.*}", _nowhere)
+    stand_at(app, relay)
 
     async def running(_app: web.Application) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as tasks:
@@ -118,7 +122,8 @@ def _add_state(app: web.Application, relay: Relay, sessions: Sessions, name: str
 
 
 def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
-    app.router.add_get("/health", desk.health)
+    for path in ("/", "/health"):
+        app.router.add_get(path, desk.health)
     app.router.add_get("/ready", desk.ready)
     app.router.add_get("/metrics", desk.metrics)
     app.router.add_get("/api/version", desk.version)
@@ -140,10 +145,7 @@ def _known(relay: Relay, handler: Handler) -> Handler:
     """A handler for clients that have a key, where keys are asked for."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        try:
-            await relay.guard.know(given_key(request))
-        except Refusal as refusal:
-            return refuse(request, refusal.error)
+        await relay.guard.know(given_key(request))
         return await handler(request)
 
     return handle
@@ -163,13 +165,14 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
             call.body = await request.read()
             await admit(call)
             return await answer(call)
-        except Refusal as refusal:
-            failure = refusal.error
+        except FORESEEN as problem:
+            failure = foreseen(problem, request)
             return refused(call, failure).http()
-        except web.HTTPRequestEntityTooLarge:
-            limit = relay.config.server.max_body
-            failure = error("too_large", f"more than {limit} bytes", 413)
-            return refused(call, failure).http()
+        except ConnectionError:
+            raise  # The client is gone.
+        except Exception:
+            failure = call.witness.breaks()
+            raise
         finally:
             relay.ended(call, failure)
 
@@ -195,13 +198,27 @@ def _look(call: Call) -> None:
         raise Refusal(error("invalid_request", str(problem), 400)) from None
     surface = PROTOCOLS[call.protocol].SURFACE
     if _IN_PATH in surface.path:
-        name, _, operation = call.http.match_info["call"].rpartition(":")
-        call.model, call.stream = name, operation.startswith("stream")
+        call.model, call.stream = _called(call.http.match_info["call"])
+        call.path = quote(call.path.rstrip("/"), safe="/:@")
         return
-    if not isinstance(seen.model, str) or not seen.model:
+    if not isinstance(seen.model, str) or not _is_name(seen.model):
         raise Refusal(error("invalid_request", "model: expected the name of a model", 400))
     call.model = seen.model
     call.stream = surface.stream_default if seen.stream is None else bool(seen.stream)
+
+
+def _called(words: str) -> tuple[str, bool]:
+    """The model in a path, and whether it shall answer as a stream."""
+    name, _, operation = words.rstrip("/").rpartition(":")
+    if operation not in _OPERATIONS or not _is_name(name):
+        expected = ", ".join(f":{each}" for each in _OPERATIONS)
+        raise Refusal(error("not_found", f"models/{words}: expected a model and {expected}", 404))
+    return name, operation.startswith("stream")
+
+
+def _is_name(model: str) -> bool:
+    """Whether a text can name a model; providers may have it in a path, where dots would climb."""
+    return bool(model) and not {".", ".."}.intersection(model.split("/"))
 
 
 def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
@@ -245,8 +262,3 @@ def _generating(relay: Relay) -> Answerer:
         return await relay.answer(call)
 
     return answer
-
-
-async def _nowhere(request: web.Request) -> web.Response:
-    message = f"{request.method} {request.path}: there is nothing here"
-    return refuse(request, error("not_found", message, 404))

@@ -64,6 +64,9 @@ class Server(_Table, frozen=True, kw_only=True):
     receipts: int = 1000
     """How many receipts can be asked for afterwards."""
 
+    origins: tuple[str, ...] = ()
+    """Whose pages may ask from a browser, beside those of this machine: https://chat.example."""
+
     keep_alive: float = 15.0
     """Seconds of silence after which a waiting client is told that the stream lives."""
 

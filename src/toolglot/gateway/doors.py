@@ -5,9 +5,6 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from msgspec import Struct
 
-from toolglot.errors import DecodeError
-from toolglot.gateway.endpoints import error, refuse
-from toolglot.gateway.guard import Refusal
 from toolglot.gateway.relay import Relay, given_key
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -34,20 +31,11 @@ def add_ways(app: web.Application, relay: Relay, ways: tuple[Way, ...]) -> None:
 
 
 def _handler(handle: Handle, relay: Relay) -> Handler:
-    """A handler whose refusals are told in the protocol of whoever asks."""
+    """A handler for whoever has a key, where keys are asked for."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        try:
-            holder = await relay.guard.know(given_key(request))
-            owner = holder.id if holder else ""
-            return await handle(Visit(request, await request.read(), owner))
-        except DecodeError as problem:
-            told = error("invalid_request", str(problem), 400)
-        except Refusal as refusal:
-            told = refusal.error
-        except web.HTTPRequestEntityTooLarge:
-            limit = relay.config.server.max_body
-            told = error("too_large", f"more than {limit} bytes", 413)
-        return refuse(request, told)
+        holder = await relay.guard.know(given_key(request))
+        owner = holder.id if holder else ""
+        return await handle(Visit(request, await request.read(), owner))
 
     return handler

@@ -14,7 +14,7 @@ from toolglot.gateway.counting import count
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.metrics import CONTENT_TYPE
 from toolglot.gateway.models import SHAPES, Catalogue, ollama_show
-from toolglot.gateway.relay import Call, Relay, request_id
+from toolglot.gateway.relay import PROTOCOL, Call, Relay, id_of
 from toolglot.gateway.routing import Target
 from toolglot.ir import ApiError, ErrorKind, Json
 from toolglot.receipt import Receipt
@@ -173,6 +173,9 @@ def _asker(request: web.Request) -> str:
 
 def caller(request: web.Request) -> str:
     """The protocol that whoever asks most likely speaks, where the path does not say it."""
+    known: str | None = request.get(PROTOCOL)
+    if known is not None:
+        return known
     headers, path = request.headers, request.path
     if "anthropic-version" in headers or "/messages" in path:
         return "anthropic"
@@ -187,6 +190,5 @@ def refuse(request: web.Request, problem: ApiError) -> web.Response:
     """An error of our own in the shape of whoever asks."""
     codec = get_protocol(caller(request))
     wire = codec.encode_response(problem, Context(target=codec.SURFACE))
-    given = request.headers.get("x-request-id", "")
-    headers = {**wire.headers, "Content-Type": _JSON, "x-request-id": request_id(given)}
+    headers = {**wire.headers, "Content-Type": _JSON, "x-request-id": id_of(request)}
     return web.Response(body=wire.data(), status=wire.status, headers=headers)

@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -116,7 +117,7 @@ class Upstream(Struct, kw_only=True):
     def url(self, protocol: str, path: str, model: str) -> str:
         """The address for a request."""
         endpoint = next(each for each in self.endpoints if each.protocol == protocol)
-        return endpoint.url(path, **{"model": model, **self.config.values})
+        return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers that say who asks."""

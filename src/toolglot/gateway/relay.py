@@ -43,6 +43,9 @@ _ELSEWHERE: Final = frozenset({401, 402, 403, 404, 408, 429, 500, 502, 503, 504,
 """Statuses after which another target may do better."""
 _FIRST_ERROR: Final = 400
 _LONGEST_ID: Final = 128
+_ID: Final = web.RequestKey("toolglot_id", str)
+PROTOCOL: Final = web.RequestKey("toolglot_protocol", str)
+"""Where a request remembers which protocol it speaks, once that is known."""
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _TELLING: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 _TRACED: Final = ("traceparent", "tracestate")
@@ -110,6 +113,14 @@ def request_id(given: str) -> str:
     return given if sound else f"req_{secrets.token_hex(12)}"
 
 
+def id_of(request: web.Request) -> str:
+    """The id of a request, the same however often it is asked for."""
+    number = request.get(_ID)
+    if number is None:
+        number = request[_ID] = request_id(request.headers.get("x-request-id", ""))
+    return number
+
+
 class _Open(Struct, kw_only=True):
     """A stream that is being written."""
 
@@ -172,7 +183,8 @@ class Relay:
 
     def call(self, request: web.Request, protocol: str) -> Call:
         """A request that has not been read yet."""
-        number = request_id(request.headers.get("x-request-id", ""))
+        number = request[_ID] = request_id(request.headers.get("x-request-id", ""))
+        request[PROTOCOL] = protocol
         headers = {name: request.headers[name] for name in _TRACED if name in request.headers}
         seen = self.observer.begin(request_id=number, client=protocol, headers=headers)
         return Call(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from time import perf_counter
+from typing import Final
 
 import aiohttp
 from yarl import URL
@@ -12,6 +13,8 @@ from toolglot.gateway.record import Meta, Recorder, Recording, options_to_json
 from toolglot.gateway.upstream import Question
 from toolglot.ir import ApiError, Usage
 from toolglot.receipt import Receipt
+
+_OUR_FAULT: Final = 500
 
 
 class Witness:
@@ -99,6 +102,12 @@ class Witness:
         """What went wrong."""
         if error is not None:
             self.seen.error = error.kind
+
+    def breaks(self) -> ApiError:
+        """We failed ourselves; what is written down of it."""
+        if self.seen.first_byte is None:
+            self.seen.status = _OUR_FAULT
+        return ApiError(kind="server", message="toolglot itself failed", status=_OUR_FAULT)
 
     def ends(self, receipt: Receipt, error: ApiError | None = None) -> None:
         """The answer is complete, or will never be."""
