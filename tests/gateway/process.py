@@ -14,6 +14,11 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 LINUX = Path("/proc/self/statm").exists()
 
 
+def files_of(pid):
+    """Sockets and files that a process has open."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
 class Gateway:
     """A gateway that runs."""
 
@@ -31,7 +36,7 @@ class Gateway:
     @property
     def files(self):
         """Sockets and files that it has open."""
-        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+        return files_of(self.process.pid)
 
     @property
     def workers(self):

@@ -47,9 +47,9 @@ async def connect(session, protocol):
 # --- clients that leave ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("begun", [False, True], ids=["before", "during"])
+@pytest.mark.parametrize("when", ["before", "opening", "during"])
 @pytest.mark.parametrize("theirs", ["openai-chat", "anthropic"])
-def test_who_leaves_ends_the_work_of_the_provider(theirs, begun, record_property):
+def test_who_leaves_ends_the_work_of_the_provider(theirs, when, record_property):
     """X-15: the provider's connection is closed at once, whether or not an answer had begun."""
     left = []
 
@@ -57,10 +57,11 @@ def test_who_leaves_ends_the_work_of_the_provider(theirs, begun, record_property
         at, gone = asyncio.Event(), asyncio.Event()
 
         async def answer(turn):
-            if begun:
+            data = b"".join(pieces_of(theirs))
+            said = {"opening": 0, "during": data.index(b"North")}.get(when)
+            if said is not None:
                 await turn.head(kind_of(theirs))
-                data = b"".join(pieces_of(theirs))
-                await turn.chunk(data[: data.index(b"\n\n", data.index(b"North")) + 2])
+                await turn.chunk(data[: data.index(b"\n\n", said) + 2])
             at.set()
             await turn.left()
             left.append(time.monotonic())
@@ -72,7 +73,7 @@ def test_who_leaves_ends_the_work_of_the_provider(theirs, begun, record_property
         ):
             reader, writer = await connect(session, "openai-chat")
             await at.wait()
-            if begun:
+            if when == "during":
                 await asyncio.wait_for(reader.readuntil(b"North"), 10)
             hung_up = time.monotonic()
             writer.transport.abort()

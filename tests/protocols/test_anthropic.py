@@ -564,7 +564,8 @@ def test_errors_of_others(kind, word, status):
     assert wire.status == status
     assert wire.body["error"]["type"] == word
     assert wire.body["request_id"] == "r"
-    assert wire.headers == {"request-id": "r", "retry-after": "4"}
+    waiting = {"x-should-retry": "false"} if kind == "quota" else {}
+    assert wire.headers == {"request-id": "r", "retry-after": "4", **waiting}
     assert codes(ctx) == {"status-changed"}
 
 
