@@ -135,3 +135,14 @@ def test_clients_name_themselves_to_their_own_provider():
 def test_windows():
     options = options_of("m", profile="openai", context_window=32_000, client_window=200_000)
     assert (options.window, options.client_window) == (32_000, 200_000)
+
+
+def test_what_was_learnt_of_a_provider_outlives_a_new_configuration():
+    before = Config(providers={"a": Provider(profile="openai"), "b": Provider(profile="openai")})
+    known = make_upstreams(before, {"OPENAI_API_KEY": "one"})
+    after = Config(providers={"a": Provider(profile="openai"), "b": Provider(profile="google")})
+    again = make_upstreams(after, {"OPENAI_API_KEY": "one"}, known=known)
+    assert again["a"] is known["a"]
+    assert again["b"] is not known["b"]
+    rotated = make_upstreams(before, {"OPENAI_API_KEY": "two"}, known=known)
+    assert rotated["a"].keys.next(0.0) == "two"

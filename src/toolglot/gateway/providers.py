@@ -78,6 +78,11 @@ class Keys:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keys) and self._keys == other._keys
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
 
@@ -171,9 +176,21 @@ class Upstream(Struct, kw_only=True):
         return "mistral" if nine else None
 
 
-def make_upstreams(config: Config, environ: Mapping[str, str] = os.environ) -> dict[str, Upstream]:
-    """All providers of a configuration."""
-    return {name: _make(name, each, environ) for name, each in config.providers.items()}
+def make_upstreams(
+    config: Config,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    known: Mapping[str, Upstream] | None = None,
+) -> dict[str, Upstream]:
+    """All providers of a configuration; those that were known and are the same stay as they are,
+    with what was learnt of their health and keys.
+    """
+    made = {}
+    for name, each in config.providers.items():
+        upstream, before = _make(name, each, environ), (known or {}).get(name)
+        same = before is not None and before.config == each and before.keys == upstream.keys
+        made[name] = before if same and before is not None else upstream
+    return made
 
 
 def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:

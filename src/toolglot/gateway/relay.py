@@ -162,11 +162,13 @@ class Relay:
         self._recorder = recorder
         self.receipts: OrderedDict[str, Json] = OrderedDict()
         self._open: dict[str, _Open] = {}
-        self.use(config)
+        self.router = Router(config, make_upstreams(config))
+        self.config = config
 
     def use(self, config: Config) -> None:
         """Route by this configuration from now on; requests under way keep theirs."""
-        self.router = Router(config, make_upstreams(config))
+        upstreams = make_upstreams(config, known=self.router.upstreams)
+        self.router = Router(config, upstreams)
         self.config = config
 
     def resting(self) -> list[str]:
