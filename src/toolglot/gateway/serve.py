@@ -1,6 +1,7 @@
 """Running the gateway: sockets, signals, and the workers that share a port."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -76,6 +77,8 @@ async def _serve(app: Callable[[], web.Application], sock: socket.socket, ready:
         loop.add_signal_handler(number, stop.set)
     try:
         await web.SockSite(runner, sock).start()
+        # What was loaded stays for good: looking through it again and again is work for nothing.
+        gc.freeze()
         ready()
         await stop.wait()
     finally:
