@@ -26,6 +26,7 @@ from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
+from toolglot.wire.known import read_known
 from toolglot.wire.message import WireRequest, read_body
 from toolglot.wire.relabel import Relabel
 
@@ -118,7 +119,7 @@ class Exchange:
     def asked(self) -> Request:
         """What the client asked."""
         if self._decoded is None:
-            wire = WireRequest(body=read_body(self._body, self._ctx), path=self._path)
+            wire = WireRequest(body=read_known(self._body, self._ctx), path=self._path)
             self._decoded = get_protocol(self.client).decode_request(wire, self._ctx)
         return self._decoded
 
