@@ -26,7 +26,7 @@ from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
-from toolglot.wire.known import read_known
+from toolglot.wire.known import read_known, write_known
 from toolglot.wire.message import WireRequest, read_body
 from toolglot.wire.relabel import Relabel
 
@@ -61,7 +61,7 @@ class Exchange:
     """One request of a client and its answer."""
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_path", "client", "options", "provider"
+        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "client", "options", "provider"
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +73,7 @@ class Exchange:
         self._body = b""
         self._path = ""
         self._decoded: Request | None = None
+        self._known: object = None
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
 
@@ -86,7 +87,7 @@ class Exchange:
             return self._passed(body, path, query or {})
         wire = send(self.asked, self.client, self.provider, self._ctx)
         self._ctx.receipt()
-        return Sent(path=wire.path, query=wire.query, data=wire.data())
+        return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
     def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
         """A request in the provider's own protocol: nothing but the model's name may change."""
@@ -121,6 +122,7 @@ class Exchange:
         if self._decoded is None:
             wire = WireRequest(body=read_known(self._body, self._ctx), path=self._path)
             self._decoded = get_protocol(self.client).decode_request(wire, self._ctx)
+            self._known = self._ctx.known
         return self._decoded
 
     # --- the answer -------------------------------------------------------------------------------
@@ -193,6 +195,7 @@ class Exchange:
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:
                 ctx.declared = ctx.request.tools
+            ctx.known = self._known
             self._answer = ctx
         return self._answer
 

@@ -161,6 +161,11 @@ def encode(value: Any) -> bytes:
         return _encode_carefully(value)
 
 
+def written(value: Any) -> Any:
+    """A value that is written already, to be a part of others."""
+    return msgspec.Raw(encode(value))
+
+
 def text(value: Any) -> str:
     """Like `encode`, as a string."""
     return encode(value).decode()

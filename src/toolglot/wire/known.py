@@ -28,7 +28,7 @@ _TOOLS: Final = "tools"
 _TEXTS: Final = 64
 _LONGEST: Final = 2**18
 """How many texts of tools are remembered, and how many bytes one of them may have."""
-_STEPS: Final = 6 * _TEXTS
+_STEPS: Final = 8 * _TEXTS
 
 
 def read_known(body: bytes, ctx: Context) -> Json:
@@ -47,6 +47,13 @@ def read_known(body: bytes, ctx: Context) -> Json:
     return value
 
 
+def write_known(body: Json, ctx: Context) -> bytes:
+    """The text of an object; that of known tools in it is written once."""
+    if _TOOLS in body and body[_TOOLS] is ctx.known:
+        body = {**body, _TOOLS: recall(_write, ctx.known, ctx)}
+    return jsontext.encode(body)
+
+
 def recall(work: Callable[[_S, Context], _R], tools: _S, ctx: Context) -> _R:
     """What some work makes of tools. It must depend on nothing else but options and surfaces, and
     do nothing else but note what it changed and where tools now have their places.
@@ -57,6 +64,10 @@ def recall(work: Callable[[_S, Context], _R], tools: _S, ctx: Context) -> _R:
     ctx.retell(made.ctx)
     ctx.known = made.value
     return made.value  # type: ignore[no-any-return]
+
+
+def _write(tools: object, _ctx: Context) -> Any:
+    return jsontext.written(tools)
 
 
 @lru_cache(maxsize=_TEXTS)

@@ -45,7 +45,6 @@ from toolglot.protocols.openai_chat.tools import (
     encode_tools,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
-from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry, joined_text, mark_error, unmark_error
 
@@ -87,7 +86,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     for message in request.messages:
         messages += _encode_message(message, ctx, own=own)
     body["messages"] = messages
-    body |= recall(encode_tools, request.tools, ctx)
+    body |= encode_tools(request.tools, ctx)
     if request.tool_choice is not None:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)

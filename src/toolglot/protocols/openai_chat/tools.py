@@ -37,10 +37,14 @@ def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
 
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
     """The tools, and the search, which is a setting beside them."""
-    wires = [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
+    wires = recall(_encode_tools, tools, ctx)
     search = [wire for wire in wires if wire.keys() == {_SEARCH}]
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
+
+
+def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:

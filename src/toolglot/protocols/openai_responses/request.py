@@ -168,9 +168,12 @@ def _with_additional(
     messages: tuple[Message, ...], tools: tuple[Tool, ...], fields: Fields
 ) -> tuple[tuple[Message, ...], tuple[Tool, ...]]:
     """For other protocols: tools declared in an item of the input, unless known by name."""
+    additional = list(_additional(messages))
+    if not additional:
+        return messages, tools
     changed = list(messages)
     declared = {_identity(tool): tool for tool in reversed(tools)}
-    for index, value in _additional(messages):
+    for index, value in additional:
         if value["type"] == _DECLARING:
             changed[index] = replace(messages[index], parts=())
         fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")
