@@ -27,7 +27,7 @@ from toolglot.streams import StreamTranslator
 from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
 from toolglot.wire.known import read_known, write_known
-from toolglot.wire.message import WireRequest, read_body
+from toolglot.wire.message import WireRequest
 from toolglot.wire.relabel import Relabel
 
 _SEED: Final = 16
