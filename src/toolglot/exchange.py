@@ -61,7 +61,8 @@ class Exchange:
     """One request of a client and its answer."""
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "client", "options", "provider"
+        "_answer", "_body", "_ctx", "_decoded", "_glance", "_known", "_path",
+        "client", "options", "provider",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +75,7 @@ class Exchange:
         self._path = ""
         self._decoded: Request | None = None
         self._known: object = None
+        self._glance: Request | None = None
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
 
@@ -188,7 +190,7 @@ class Exchange:
         event of a stream.
         """
         if self._answer is None:
-            options = replace(self.options, strict=False)
+            options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
@@ -203,7 +205,8 @@ class Exchange:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
         home = self.client == self.provider and dialect_of(self.options) is None
         if self._decoded is None and home:
-            return self._glanced()
+            self._glance = self._glance or self._glanced()
+            return self._glance
         try:
             return self.asked
         except DecodeError:
