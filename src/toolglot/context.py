@@ -127,6 +127,7 @@ class Context:
         "_now",
         "_seed",
         "declared",
+        "known",
         "options",
         "queued",
         "request",
@@ -156,6 +157,7 @@ class Context:
         """The tools as the provider was told them; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.tool_paths: tuple[str, ...] | None = None
+        self.known: object = None
         self._seed = seed
         self._now = now
         self._counter = 0
@@ -172,6 +174,12 @@ class Context:
     def leave(self, where: Located, minor: frozenset[str], rest: Mapping[str, Any]) -> None:
         """Remember fields that a decoder did not take: only their own protocol can write them."""
         self._left.append((where, minor, rest))
+
+    def retell(self, other: "Context") -> None:
+        """Tell what another context heard while tools were worked on."""
+        self._notes += other._notes
+        self._left += other._left
+        self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:
         """An id that is new in this context and the same for the same input."""

@@ -28,7 +28,8 @@ from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
-from toolglot.wire.message import WireRequest, read_body
+from toolglot.wire.known import read_known, write_known
+from toolglot.wire.message import WireRequest
 from toolglot.wire.relabel import Relabel
 
 _SEED: Final = 16
@@ -64,7 +65,8 @@ class Exchange:
     """One request of a client and its answer."""
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_path", "client", "options", "provider"
+        "_answer", "_body", "_ctx", "_decoded", "_glance", "_known", "_path",
+        "client", "options", "provider",
     )  # fmt: skip
 
     def __init__(
@@ -76,6 +78,8 @@ class Exchange:
         self._body = b""
         self._path = ""
         self._decoded: Request | None = None
+        self._known: object = None
+        self._glance: Request | None = None
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
 
@@ -89,7 +93,7 @@ class Exchange:
             return self._passed(body, path, query or {})
         wire = send(self.asked, self.client, self.provider, self._ctx)
         self._ctx.receipt()
-        return Sent(path=wire.path, query=wire.query, data=wire.data())
+        return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
     def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
         """A request in the provider's own protocol: nothing but the model's name may change."""
@@ -122,8 +126,9 @@ class Exchange:
     def asked(self) -> Request:
         """What the client asked."""
         if self._decoded is None:
-            wire = WireRequest(body=read_body(self._body, self._ctx), path=self._path)
+            wire = WireRequest(body=read_known(self._body, self._ctx), path=self._path)
             self._decoded = get_protocol(self.client).decode_request(wire, self._ctx)
+            self._known = self._ctx.known
         return self._decoded
 
     # --- the answer -------------------------------------------------------------------------------
@@ -204,13 +209,14 @@ class Exchange:
         event of a stream.
         """
         if self._answer is None:
-            options = replace(self.options, strict=False)
+            options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:
                 ctx.declared = ctx.request.tools
+            ctx.known = self._known
             self._answer = ctx
         return self._answer
 
@@ -219,7 +225,8 @@ class Exchange:
         options = self.options
         written = dialect_of(options) is not None or asks(options) or scales(options)
         if self._decoded is None and self.client == self.provider and not written:
-            return self._glanced()
+            self._glance = self._glance or self._glanced()
+            return self._glance
         try:
             return self.asked
         except DecodeError:

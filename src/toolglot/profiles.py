@@ -9,7 +9,7 @@ import re
 from _thread import allocate_lock
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, ValidationError, convert, to_builtins
@@ -332,6 +332,7 @@ _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
 """What clouds put before the name of a model: `us.anthropic.`"""
 
 
+@lru_cache(maxsize=1024)
 def family_of(model: str) -> Family | None:
     """The family of a model, by its name as any provider spells it."""
     name = model.rpartition("/")[2].lower()

@@ -4,7 +4,6 @@ Every note has a code from `CATALOGUE`, which is closed: a code that is not list
 raised. The catalogue is also the source of `docs/notes.md` and of what `toolglot explain` prints.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
@@ -180,9 +179,14 @@ class Receipt(Struct, frozen=True):
 
     def counts(self) -> dict[Severity, int]:
         """How many notes of each severity."""
-        seen = Counter(note.severity for note in self.notes)
-        return {severity: seen[severity] for severity in SEVERITIES}
+        counts = dict.fromkeys(SEVERITIES, 0)
+        for note in self.notes:
+            counts[note.severity] += 1
+        return counts
 
     def codes(self) -> dict[str, int]:
         """How many notes of each code, in order of first appearance."""
-        return dict(Counter(note.code for note in self.notes))
+        counts: dict[str, int] = {}
+        for note in self.notes:
+            counts[note.code] = counts.get(note.code, 0) + 1
+        return counts

@@ -73,7 +73,8 @@ class StreamTranslator:
         self._watches = self._same and (watch or asks(chosen))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)
-        self._adapt = _chain(stream_passes(self._ctx))
+        passed = self._same and not asks(chosen)
+        self._adapt = _as_it_is if passed else _chain(stream_passes(self._ctx))
         self._grammar = Grammar()
         self._relabel = _relabel(self._ctx) if self._same else None
         self._started: Started | None = None
@@ -181,6 +182,10 @@ class StreamTranslator:
 
 def _nothing(_event: Event) -> bytes:
     return b""
+
+
+def _as_it_is(event: Event) -> Iterable[Event]:
+    return (event,)
 
 
 def _relabel(ctx: Context) -> Relabel | None:

@@ -26,23 +26,28 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.undo import Step
+from toolglot.wire.known import recall
 
 # --- declared once -------------------------------------------------------------------------------
 
 
 def collapse_duplicates(request: Request, ctx: Context) -> Request:
     """Declare every tool once: of several with one name the first counts; groups are joined."""
-    tools = request.tools
+    tools = recall(_once, request.tools, ctx)
+    return request if tools is request.tools else replace(request, tools=tools)
+
+
+def _once(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     if len(set(map(_key, tools))) == len(tools) and not any(
         type(tool) is NamespaceTool for tool in tools
     ):
-        return request
+        return tools
     collapsed = _collapsed(tools, ctx.setting("tools"), ctx)
     if collapsed == tools:
-        return request
+        return tools
     if len(collapsed) != len(tools):
         ctx.tool_paths = tuple(map(ctx.tool_at, _places(collapsed, tools)))
-    return replace(request, tools=collapsed)
+    return collapsed
 
 
 def _places(kept: tuple[Tool, ...], tools: tuple[Tool, ...]) -> Iterator[int]:

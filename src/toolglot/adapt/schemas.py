@@ -24,28 +24,45 @@ from toolglot.schema.roots import is_object_root, object_root
 from toolglot.schema.values import WRAPPED, Plan, Texts
 from toolglot.surface import Surface
 from toolglot.undo import Step
+from toolglot.wire.known import recall
 
 
 def narrow_schemas(request: Request, ctx: Context) -> Request:
     """Write schemas of tools and of output in the words that the target understands."""
     if not request.tools and (request.output is None or request.output.schema is None):
         return request
-    work = _Schemas(ctx)
+    told = recall(_tell_tools, request.tools, ctx)
+    if told is ctx.known:
+        ctx.known = told.tools
     changes: dict[str, Any] = {}
-    tools = tuple(
-        work.tool(tool, index) if isinstance(tool, FunctionTool) and tool.parameters else tool
-        for index, tool in enumerate(request.tools)
-    )
-    if _differ(tools, request.tools):
-        changes["tools"] = tools
+    if told.tools is not request.tools:
+        changes["tools"] = told.tools
+    for name, texts in told.texts.items():
+        ctx.undo.tool(name, Step(name=name, arguments=texts.widen))
     output = request.output
     if output is not None and output.schema is not None:
-        told = work.output(output, output.schema)
-        if told is not output:
-            changes["output"] = told
-    if work.texts:
-        changes["messages"] = tuple(_message(each, work.texts) for each in request.messages)
+        other = _Schemas(ctx).output(output, output.schema)
+        if other is not output:
+            changes["output"] = other
+    if told.texts:
+        changes["messages"] = tuple(_message(each, told.texts) for each in request.messages)
     return replace(request, **changes) if changes else request
+
+
+class _Tools(Struct, frozen=True):
+    """Tools for the target, and how the arguments of some of them are told."""
+
+    tools: tuple[Tool, ...]
+    texts: dict[str, Texts]
+
+
+def _tell_tools(tools: tuple[Tool, ...], ctx: Context) -> _Tools:
+    work = _Schemas(ctx)
+    told = tuple(
+        work.tool(tool, index) if isinstance(tool, FunctionTool) and tool.parameters else tool
+        for index, tool in enumerate(tools)
+    )
+    return _Tools(told if _differ(told, tools) else tools, work.texts)
 
 
 def _differ(new: tuple[Tool, ...], old: tuple[Tool, ...]) -> bool:
@@ -78,8 +95,7 @@ class _Schemas:
         if told is None:
             told = self._told(schema, index)
         if told.plan is not None:
-            texts = self.texts[tool.name] = Texts(told.plan)
-            self._ctx.undo.tool(tool.name, Step(name=tool.name, arguments=texts.widen))
+            self.texts[tool.name] = Texts(told.plan)
         if strict is tool.strict and told.schema is tool.parameters:
             return tool
         return replace(tool, parameters=told.schema, strict=strict)

@@ -19,6 +19,7 @@ from toolglot.ir import (
 from toolglot.schema.memo import by_text
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
+from toolglot.wire.known import recall
 
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
@@ -30,21 +31,25 @@ EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
 
 def adapt_tools(request: Request, ctx: Context) -> Request:
     """Bring every tool into a form that the target has; name those that have none."""
-    if not request.tools:
-        return request
+    tools = recall(_adapted, request.tools, ctx)
+    return request if tools is request.tools else replace(request, tools=tools)
+
+
+def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
+    if not tools:
+        return tools
     source, target = surfaces(ctx)
     placed = [
         (adapted, path)
-        for index, tool in enumerate(request.tools)
+        for index, tool in enumerate(tools)
         if (adapted := _adapt_tool(tool, path := ctx.tool_at(index), source, target, ctx))
     ]
-    if len(placed) != len(request.tools):
+    if len(placed) != len(tools):
         ctx.tool_paths = tuple(path for _, path in placed)
-    tools = tuple(tool for tool, _ in placed)
-    silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in request.tools)
+    silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
     if silent and target.explicit_strict:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
-    return replace(request, tools=tools)
+    return tuple(tool for tool, _ in placed)
 
 
 def _adapt_tool(

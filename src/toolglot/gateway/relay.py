@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import aiohttp
 from aiohttp import web
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError, UntranslatableError
@@ -479,7 +479,7 @@ class Relay:
             "provider": call.target.name if call.target else "",
             "protocol": exchange.provider,
             "model": call.model,
-            "notes": to_builtins(exchange.notes),
+            "notes": exchange.notes,
         }
         while len(self.receipts) > self.config.server.receipts:
             self.receipts.popitem(last=False)

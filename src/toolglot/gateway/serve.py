@@ -1,6 +1,7 @@
 """Running the gateway: sockets, signals, and the workers that share a port."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -95,6 +96,8 @@ async def _serve(
         loop.add_reader(leader, _once(loop, leader, stop))
     try:
         await web.SockSite(runner, sock).start()
+        # What was loaded stays for good: looking through it again and again is work for nothing.
+        gc.freeze()
         ready()
         await stop.wait()
         if ending is not None:

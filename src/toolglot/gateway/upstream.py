@@ -9,12 +9,14 @@ import random
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import aiohttp
 from msgspec import Struct
 
 from toolglot.exchange import Sent
+from toolglot.gateway.config import Timeouts
 from toolglot.gateway.providers import Upstream
 from toolglot.ir import ApiError, ErrorKind
 from toolglot.wire import jsontext
@@ -151,12 +153,9 @@ class Client:
             **question.headers,
             **upstream.headers(key),
         }
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=wait.connect, sock_read=max(wait.idle, wait.first_byte)
-        )
         try:
             async with asyncio.timeout(wait.connect + wait.first_byte):
-                reply = await self._post(url, sent, headers, upstream.config.proxy, timeout)
+                reply = await self._post(url, sent, headers, upstream.config.proxy, _timeout(wait))
         except TimeoutError:
             raise Unreachable(
                 _failure(upstream, "timeout", "did not answer in time", 504)
@@ -202,6 +201,13 @@ def _allow_silence(reply: aiohttp.ClientResponse, seconds: float) -> None:
     if protocol is not None:
         protocol.read_timeout = seconds
         protocol.start_timeout()
+
+
+@lru_cache(maxsize=64)
+def _timeout(wait: Timeouts) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(
+        total=None, sock_connect=wait.connect, sock_read=max(wait.idle, wait.first_byte)
+    )
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -47,8 +47,10 @@ class Witness:
     ) -> None:
         """A provider is about to be asked."""
         seen, upstream = self.seen, question.upstream
-        url = upstream.url(question.protocol, question.sent.path, question.model)
         seen.provider, seen.protocol, seen.model = upstream.name, question.protocol, question.model
+        if not seen.trace and self._recorder is None:
+            return
+        url = upstream.url(question.protocol, question.sent.path, question.model)
         if seen.trace:
             address = URL(url)
             seen.address, seen.port = address.host or "", address.port

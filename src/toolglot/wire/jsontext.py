@@ -107,6 +107,38 @@ def read(value: Any) -> Any:
     return decode(bytes(value)) if isinstance(value, msgspec.Raw) else value
 
 
+class Split(msgspec.Struct, frozen=True):
+    """A JSON object in two texts: one of its members, and the object without it."""
+
+    member: bytes
+    rest: bytes
+
+
+def split(data: bytes, key: str) -> Split | None:
+    """A JSON object without one of its members; None if it has no such, or is written otherwise
+    than we would write it.
+    """
+    try:
+        members: dict[str, msgspec.Raw] = _MEMBERS.decode(data)
+        if key not in members or _ENCODER.encode(members) != data:
+            return None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    member = bytes(members.pop(key))
+    return Split(member, _ENCODER.encode(members))
+
+
+def proved(data: bytes) -> Any:
+    """The value of a JSON text that is written as we would write it, or a `ValueError`."""
+    try:
+        value = _DECODER.decode(data)
+        if _ENCODER.encode(value) == data:
+            return value
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    raise ValueError("written otherwise")
+
+
 def exact(data: str) -> Any:
     """Like `peek`, with every decimal number as it is written: `3.10` keeps its zero."""
     try:
@@ -127,6 +159,11 @@ def encode(value: Any) -> bytes:
         raise DecodeError("", "nested too deeply to be written") from None
     except UnicodeEncodeError:
         return _encode_carefully(value)
+
+
+def written(value: Any) -> Any:
+    """A value that is written already, to be a part of others."""
+    return msgspec.Raw(encode(value))
 
 
 def text(value: Any) -> str:

@@ -24,6 +24,7 @@ from toolglot.protocols.anthropic.surface import (
     SURFACE,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
 
 _CHOICE: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
@@ -44,7 +45,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         fields.fail("messages", "expected array, but it is missing")
     messages = tuple(map(_decode_message, fields.each("messages")))
     system = _decode_system(fields)
-    tools = tuple(map(_decode_tool, fields.each("tools")))
+    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
     choice, parallel = _decode_choice(fields)
     reasoning, output = _decode_thinking(fields)
     return Request(
@@ -70,7 +71,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.system is not None:
         body["system"] = encode_content(request.system.parts, request.system.spelling, ctx)
     body["messages"] = [_encode_message(message, ctx) for message in request.messages]
-    tools = [wire for tool in request.tools if (wire := _encode_tool(tool, ctx)) is not None]
+    tools = recall(_encode_tools, request.tools, ctx)
     if tools:
         body["tools"] = tools
     _encode_choice(body, request)
@@ -109,6 +110,15 @@ def _decode_system(fields: Fields) -> Message | None:
 
 
 # --- tools ----------------------------------------------------------------------------------------
+
+
+def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
+    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
+    return tuple(map(_decode_tool, fields.each("tools")))
+
+
+def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+    return [wire for tool in tools if (wire := _encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:

@@ -41,14 +41,14 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         for index, content in enumerate(array(fields, "contents"))
     )
     system = _decode_system(fields, ids)
-    tools, layout = decode_tools(fields)
-    if layout is not None:
-        form["tools"] = layout
+    declared = decode_tools(fields)
+    if declared.layout is not None:
+        form["tools"] = declared.layout
     return Request(
         model=model,
         messages=messages,
         system=system,
-        tools=tools,
+        tools=declared.tools,
         tool_choice=decode_choice(fields),
         stream=stream,
         store=fields.maybe_bool("store"),

@@ -16,7 +16,7 @@ _SNAKE: Final = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 
 
 def respeller(ctx: Context) -> Callable[[Json, Fields], Json]:
-    """What turns `snake_case` keys into `camelCase`, with one note for a whole document."""
+    """What turns `snake_case` keys into `camelCase`, with one note for all that it reads."""
     noted = False
 
     def respell(value: Json, where: Fields) -> Json:

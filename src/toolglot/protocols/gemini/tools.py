@@ -1,14 +1,17 @@
 """Tools and tool choice of Gemini, both ways."""
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.ir import Extras, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.gemini.parts import array
-from toolglot.protocols.gemini.spelling import form_of, takes_openapi, with_form
-from toolglot.protocols.gemini.surface import NAME
-from toolglot.wire.fields import Fields, merge
+from toolglot.protocols.gemini.spelling import form_of, respeller, takes_openapi, with_form
+from toolglot.protocols.gemini.surface import NAME, SURFACE
+from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.known import recall
 
 _DECLARATIONS: Final = "functionDeclarations"
 _SCHEMA: Final = "parametersJsonSchema"
@@ -28,16 +31,32 @@ Layout = list[tuple[int, Json]]
 """How many tools each entry of the wire gave, and what in it was empty."""
 
 
-def decode_tools(fields: Fields) -> tuple[tuple[Tool, ...], Layout | None]:
+class Decoded(Struct, frozen=True):
     """The tools one by one, and how they were grouped, if not as one entry of declarations."""
+
+    tools: tuple[Tool, ...]
+    layout: Layout | None
+
+
+def decode_tools(fields: Fields) -> Decoded:
+    """The tools of a request."""
+    ctx = fields.home.ctx
+    decoded = recall(_decode_entries, array(fields, "tools"), ctx)
+    if decoded is ctx.known:
+        ctx.known = decoded.tools
+    return decoded
+
+
+def _decode_entries(entries: list[Any], ctx: Context) -> Decoded:
+    fields = Fields({}, Home(ctx, NAME, SURFACE.minor, respeller(ctx)))
     tools: list[Tool] = []
     layout: Layout = []
-    for index, value in enumerate(array(fields, "tools")):
+    for index, value in enumerate(entries):
         before = len(tools)
         entry = fields.element(value, "tools", index)
         empty = _decode_entry(entry, tools)
         layout.append((len(tools) - before, empty))
-    return tuple(tools), None if _is_plain(tools, layout) else layout
+    return Decoded(tuple(tools), None if _is_plain(tools, layout) else layout)
 
 
 def _is_plain(tools: list[Tool], layout: Layout) -> bool:
@@ -64,13 +83,19 @@ def _decode_entry(entry: Fields, tools: list[Tool]) -> Json:
 
 def encode_tools(tools: tuple[Tool, ...], layout: Layout | None, ctx: Context) -> list[Json]:
     """The entries, grouped as they came; else all declarations in one, other tools one by one."""
-    if layout is not None and sum(count for count, _ in layout) == len(tools):
+    if layout is None:
+        return recall(_encode_entries, tools, ctx)
+    if sum(count for count, _ in layout) == len(tools):
         entries: list[Json] = []
         start = 0
         for count, empty in layout:
             entries.append(_encode_entry(tools[start : start + count], ctx) | empty)
             start += count
         return entries
+    return _encode_entries(tools, ctx)
+
+
+def _encode_entries(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
     declared = _encode_entry([tool for tool in tools if not isinstance(tool, ProviderTool)], ctx)
     others = [_encode_entry([tool], ctx) for tool in tools if isinstance(tool, ProviderTool)]
     return [entry for entry in (declared, *others) if entry]

@@ -21,6 +21,7 @@ from toolglot.ir import (
 from toolglot.protocols.ollama.parts import decode_parts, decode_result, encode_parts, encode_result
 from toolglot.protocols.ollama.surface import NAME, OPTIONS, SETTINGS, SURFACE
 from toolglot.wire.fields import Fields, Home, kind_of, merge, read_settings, write_settings
+from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
 
 _FORMAT: Final = {"": "text", "json": "json"}
@@ -33,7 +34,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     model = fields.text("model")
     calls = _Calls(wire.body)
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
-    tools = tuple(map(_decode_tool, fields.each("tools")))
+    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
     options, spelling = _decode_options(fields)
     return Request(
         model=model,
@@ -61,7 +62,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
             for index, each in enumerate(messages)
             for wire in _encode_message(each, index, ctx)
         ]
-    tools = [wire for tool in request.tools if (wire := _encode_tool(tool, ctx)) is not None]
+    tools = recall(_encode_tools, request.tools, ctx)
     if tools:
         body["tools"] = tools
     write_settings(body, request, SETTINGS)
@@ -157,6 +158,15 @@ def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
 
 
 # --- tools ----------------------------------------------------------------------------------------
+
+
+def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
+    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
+    return tuple(map(_decode_tool, fields.each("tools")))
+
+
+def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+    return [wire for tool in tools if (wire := _encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:

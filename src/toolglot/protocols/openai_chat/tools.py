@@ -5,8 +5,9 @@ from typing import Any, Final, cast
 from toolglot.context import Context
 from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
-from toolglot.protocols.openai_chat.surface import NAME, spelled, spelling_of
-from toolglot.wire.fields import Fields, merge
+from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
+from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.known import recall
 
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
 """Tool choices of one word; `any` is how some compatible servers say `required`."""
@@ -19,23 +20,31 @@ _SEARCH: Final = "web_search_options"
 
 def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     """The tools, those in the place where they used to be included."""
-    tools = [_decode_tool(each) for each in fields.each("tools")]
+    tools = recall(_decode_tools, fields.maybe_list("tools") or [], fields.home.ctx)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
-        tools += [_function(each, each) for each in fields.each("functions")]
+        tools += tuple(_function(each, each) for each in fields.each("functions"))
     if isinstance(fields.peek(_SEARCH), dict):
-        tools.append(
-            ProviderTool(protocol=NAME, type=_SEARCH, value={_SEARCH: fields.take(_SEARCH)})
-        )
-    return tuple(tools)
+        search = {_SEARCH: fields.take(_SEARCH)}
+        tools += (ProviderTool(protocol=NAME, type=_SEARCH, value=search),)
+    return tools
+
+
+def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
+    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
+    return tuple(map(_decode_tool, fields.each("tools")))
 
 
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
     """The tools, and the search, which is a setting beside them."""
-    wires = [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
+    wires = recall(_encode_tools, tools, ctx)
     search = [wire for wire in wires if wire.keys() == {_SEARCH}]
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
+
+
+def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:

@@ -30,6 +30,7 @@ from toolglot.protocols.openai_responses.tools import (
     encode_tool,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry
 
@@ -49,7 +50,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
     model = fields.text("model") if fields.peek("model") else ""
     messages, spelling = _decode_input(fields)
-    tools = tuple(map(decode_tool, fields.each("tools")))
+    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
     if ctx.target is not None and ctx.target.name != NAME:
         messages, tools = _with_additional(messages, tools, fields)
     output, verbosity = _decode_text(fields)
@@ -78,7 +79,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.system is not None:
         _encode_system(body, request.system, ctx)
     _encode_input(body, request, ctx)
-    tools = [wire for tool in request.tools if (wire := encode_tool(tool, ctx)) is not None]
+    tools = recall(_encode_tools, request.tools, ctx)
     if tools:
         body["tools"] = tools
     if request.tool_choice is not None:
@@ -154,13 +155,25 @@ def _encode_system(body: Json, system: Message, ctx: Context) -> None:
         body["instructions"] = "\n\n".join(texts)
 
 
+def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
+    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
+    return tuple(map(decode_tool, fields.each("tools")))
+
+
+def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
+
+
 def _with_additional(
     messages: tuple[Message, ...], tools: tuple[Tool, ...], fields: Fields
 ) -> tuple[tuple[Message, ...], tuple[Tool, ...]]:
     """For other protocols: tools declared in an item of the input, unless known by name."""
+    additional = list(_additional(messages))
+    if not additional:
+        return messages, tools
     changed = list(messages)
     declared = {_identity(tool): tool for tool in reversed(tools)}
-    for index, value in _additional(messages):
+    for index, value in additional:
         if value["type"] == _DECLARING:
             changed[index] = replace(messages[index], parts=())
         fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")

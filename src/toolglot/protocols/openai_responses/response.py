@@ -37,6 +37,7 @@ from toolglot.protocols.openai_responses.surface import (
 )
 from toolglot.wire.errors import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.known import recall
 from toolglot.wire.message import WireResponse
 
 _EMPTY: Final = "$empty"
@@ -102,7 +103,7 @@ def encode_head(response: Any, ctx: Context) -> Json:
             head["created_at"] = created
     else:
         head["created_at"] = int(created) if isinstance(created, (int, float)) else ctx.now()
-        head |= _echo(ctx.request)
+        head |= _echo(ctx.request, ctx.known)
     if response.model or not own:
         head["model"] = response.model
     if response.service_tier is not None and (own or response.service_tier in SERVICE_TIERS):
@@ -119,19 +120,25 @@ def _encode_id(response_id: str, ctx: Context) -> str:
     return "resp_" + response_id
 
 
-def _echo(request: Request | None) -> Json:
+def _echo(request: Request | None, known: object) -> Json:
     """What a response repeats of its request."""
     if request is None:
         return ECHO.copy()
     # What could not be said was noted when the request was translated.
-    said = encode_request(replace(request, messages=()), Context()).body
+    ctx = Context()
+    ctx.known = known
+    said = encode_request(replace(request, messages=()), ctx).body
     echo = {key: usual if said.get(key) is None else said[key] for key, usual in ECHO.items()}
     for key in ("text", "reasoning"):
         echo[key] = {**ECHO[key], **echo[key]}
-    echo["tools"] = [_echo_tool(tool) for tool in echo["tools"]]
+    echo["tools"] = recall(_echo_tools, echo["tools"], ctx)
     if said.get("conversation") is not None:
         echo["conversation"] = said["conversation"]
     return echo
+
+
+def _echo_tools(tools: list[Json], _ctx: Context) -> list[Json]:
+    return list(map(_echo_tool, tools))
 
 
 def _echo_tool(tool: Json) -> Json:
