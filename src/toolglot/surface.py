@@ -161,6 +161,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     reasoning_bars_sampling: bool = False
     """Temperature and the like cannot be chosen while reasoning is on."""
 
+    budget_needs_thoughts: bool = False
+    """With a budget, a turn that goes on after its calls must begin with what was thought."""
+
     least_budget: int = 0
     """The smallest budget of tokens for reasoning."""
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, told
+from toolglot.adapt.answers import asked_name
 from toolglot.adapt.carrier import TAG, unseal
 from toolglot.adapt.ids import alias_ids, chooses_ids
 from toolglot.adapt.promote import promote
@@ -154,7 +155,7 @@ def _shown_at_home(response: Response, ctx: Context) -> Response:
     if asks(ctx.options):
         shown = check_calls(shown, ctx)
     shown = scale_usage(shown, ctx)
-    model = ctx.request.model if ctx.request is not None else ""
+    model = asked_name(ctx)
     return shown if shown is response or not model else replace(shown, model=model)
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.wires import asking, assistant, call, pair, user
+from tests.wires import asking, assistant, call, pair, result, user
 
 from toolglot.adapt.reasoning import adapt_reasoning, budget_of, effort_of, nearest_effort
 from toolglot.context import Options
+from toolglot.ir import Reasoning as ReasoningPart
 from toolglot.ir import ReasoningSettings
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -273,3 +274,33 @@ def test_a_budget_is_cut_before_it_is_told_as_an_effort():
     settings = ReasoningSettings(enabled=True, budget=32000)
     there, _ = adapted("anthropic", "openai-chat", settings, max_tokens=8000)
     assert there == ReasoningSettings(effort="medium")
+
+
+THOUGHT = ReasoningPart(text="Hm.", signature="c2ln")
+
+
+@pytest.mark.parametrize(
+    ("turn", "on"),
+    [
+        ([assistant(call("f")), user(result("x"))], False),
+        ([assistant(THOUGHT, call("f")), user(result("x"))], True),
+        ([assistant(THOUGHT, call("f")), user(result("x")), assistant(call("f", id="2"))], True),
+        ([assistant(THOUGHT), assistant(call("f")), user(result("x"))], True),
+        ([assistant(call("f")), user(result("x")), assistant("So."), user("And?")], True),
+        ([assistant("So."), user("And?")], True),
+    ],
+)
+def test_a_budget_needs_the_thoughts_of_a_turn_that_goes_on(turn, on):
+    """case-34: another provider's are not known, and without any the request is refused."""
+    ctx = pair("openai-chat", "anthropic", options=Options(reasoning="budget"))
+    settings = ReasoningSettings(effort="low")
+    request = adapt_reasoning(asking(user("hi"), *turn, reasoning=settings), ctx)
+    assert request.reasoning.enabled is on
+    assert (request.reasoning.budget is not None) is on
+
+
+def test_adaptive_reasoning_needs_none():
+    ctx = pair("openai-chat", "anthropic")
+    turn = (user("hi"), assistant(call("f")), user(result("x")))
+    request = adapt_reasoning(asking(*turn, reasoning=ReasoningSettings(effort="low")), ctx)
+    assert request.reasoning == ReasoningSettings(enabled=True, effort="low")

@@ -44,6 +44,13 @@ def adapt_answer(response: Response, ctx: Context) -> Response:
     return replace(response, choices=choices, model=model)
 
 
+def asked_name(ctx: Context) -> str:
+    """The name of the model to an answer that stays in its protocol; empty: the one it has."""
+    if ctx.request is None or ctx.options.model is None:
+        return ""
+    return ctx.request.model
+
+
 def _adapt_choice(choice: Choice, target: Surface, ctx: Context) -> Choice:
     if choice.logprobs is not None and "logprobs" not in target.settings:
         ctx.note("logprobs-dropped", "logprobs")

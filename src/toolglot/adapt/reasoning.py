@@ -11,7 +11,15 @@ from msgspec.structs import replace
 
 from toolglot.adapt.surfaces import surfaces
 from toolglot.context import Context, Options
-from toolglot.ir import ReasoningSettings, Request, Text
+from toolglot.ir import (
+    Part,
+    Reasoning,
+    ReasoningSettings,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from toolglot.surface import Surface
 
 if TYPE_CHECKING:
@@ -63,7 +71,12 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         words = "reasoning is off, so no effort"
         ctx.note("field-dropped", ctx.setting("reasoning"), words, "info")
         adapted = replace(adapted, effort=None)
-    adapted = _shown(_switch(_amount(adapted, request, target, ctx), target, ctx), target, ctx)
+    adapted = _switch(_amount(adapted, request, target, ctx), target, ctx)
+    if adapted.budget is not None and target.budget_needs_thoughts and _lost_thoughts(request):
+        words = "what was thought in this turn is not known, so reasoning is off until the next"
+        ctx.note("value-mapped", ctx.setting("reasoning"), words)
+        adapted = ReasoningSettings(enabled=False)
+    adapted = _shown(adapted, target, ctx)
     if adapted == ReasoningSettings():
         return replace(request, reasoning=None)
     return request if adapted is request.reasoning else replace(request, reasoning=adapted)
@@ -80,6 +93,18 @@ def _is_prefilled(request: Request) -> bool:
         and last.role == "assistant"
         and all(isinstance(p, Text) for p in last.parts)
     )
+
+
+def _lost_thoughts(request: Request) -> bool:
+    """Whether the turn that goes on has calls and does not begin with reasoning."""
+    turn: list[Part] = []
+    for message in reversed(request.messages):
+        if message.role == "assistant":
+            turn[:0] = message.parts
+        elif not any(isinstance(part, ToolResult) for part in message.parts):
+            break
+    called = any(isinstance(part, ToolCall) for part in turn)
+    return called and not isinstance(turn[0], Reasoning)
 
 
 # --- what the model takes -------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from toolglot.adapt.answers import adapt_part
+from toolglot.adapt.answers import adapt_part, asked_name
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
@@ -78,12 +78,12 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
 
 
 class Naming:
-    """The model under the name that the client asked for."""
+    """The model under the name that the client asked for, where the provider knows another."""
 
     __slots__ = ("_model",)
 
     def __init__(self, ctx: Context) -> None:
-        self._model = ctx.request.model if ctx.request is not None else ""
+        self._model = asked_name(ctx)
 
     def feed(self, event: Event) -> Iterable[Event]:
         """What one event becomes."""

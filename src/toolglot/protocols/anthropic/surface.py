@@ -80,6 +80,9 @@ SURFACE: Final = Surface(
     reasoning_bars_prefill=True,
     # "Thinking isn't compatible with temperature or top_k modifications"; top_p from 0.95 on.
     reasoning_bars_sampling=True,
+    # "When `thinking` is enabled, a final `assistant` message must start with a thinking block
+    # (preceeding the lastmost set of `tool_use` and `tool_result` blocks)", says the API.
+    budget_needs_thoughts=True,
     least_budget=1024,
     efforts=("low", "medium", "high", "xhigh", "max"),
     outputs=frozenset({"schema"}),
