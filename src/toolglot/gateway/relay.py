@@ -160,7 +160,8 @@ class Relay:
         self.guard = guard or Guard(config.server)
         self.observer = observer or Observer()
         self._recorder = recorder
-        self.receipts: OrderedDict[str, Json] = OrderedDict()
+        self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
+        """By whose they are and the id of the request, the oldest first."""
         self._open: dict[str, _Open] = {}
         self.use(config)
 
@@ -471,7 +472,7 @@ class Relay:
 
     def _keep(self, call: Call, exchange: Exchange) -> None:
         """Let the receipt be asked for."""
-        self.receipts[call.id] = {
+        self.receipts[call.owner, call.id] = {
             "request_id": call.id,
             "client": call.protocol,
             "provider": call.target.name if call.target else "",

@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from typing import Any, Final
 
 import aiohttp
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from toolglot.exchange import Sent
 from toolglot.gateway.providers import Upstream
+from toolglot.gateway.redact import scrub
 from toolglot.ir import ApiError, ErrorKind
 from toolglot.wire import jsontext
 
@@ -56,9 +58,11 @@ class Question(Struct, frozen=True, kw_only=True):
 class Client:
     """The one HTTP client of the gateway."""
 
-    def __init__(self) -> None:
+    @cached_property
+    def _session(self) -> aiohttp.ClientSession:
+        """Made when it is needed: a gateway that does not even start leaves none open."""
         connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60)
-        self._session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=connector,
             auto_decompress=True,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -233,4 +237,5 @@ def _failure(upstream: Upstream, kind: ErrorKind, what: str, status: int) -> Api
 
 
 def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """What went wrong, for clients: an address may hold a password."""
+    return scrub(str(error) or type(error).__name__)
