@@ -135,3 +135,9 @@ def test_clients_name_themselves_to_their_own_provider():
 def test_windows():
     options = options_of("m", profile="openai", context_window=32_000, client_window=200_000)
     assert (options.window, options.client_window) == (32_000, 200_000)
+
+
+def test_a_provider_that_repeats_a_key_does_not_give_it_away():
+    key = "sk-live-0123456789abcdef"
+    said = Keys((key, "")).hidden(b'{"error": "no such key: sk-live-0123456789abcdef"}')
+    assert said == '{"error": "no such key: sk-…cdef"}'.encode()

@@ -73,7 +73,7 @@ class Server(_Table, frozen=True, kw_only=True):
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser, beside those of this machine: https://chat.example."""
 
-    keep_alive: float = 15.0
+    keep_alive: _Seconds = 15.0
     """Seconds of silence after which a waiting client is told that the stream lives."""
 
 
