@@ -64,6 +64,8 @@ def test_a_model_that_a_key_may_not_use(tmp_path):
     ((status, _, body),), _ = statuses(tmp_path, [token])
     assert status == 403
     assert "the-model" in body["error"]["message"]
+    with database(tmp_path / "it.db") as db:
+        assert [(each.name, each.errors) for each in read_usage(db, "key")] == [("team", 1)]
 
 
 def test_a_limit_is_told_with_the_time_to_wait(tmp_path):
@@ -71,6 +73,9 @@ def test_a_limit_is_told_with_the_time_to_wait(tmp_path):
     found, _ = statuses(tmp_path, [token] * 3)
     assert [status for status, _, _ in found] == [200, 200, 429]
     assert 1 <= int(found[-1][1]["retry-after"]) <= 61
+    assert "2 requests per minute" in found[-1][2]["error"]["message"]
+    left = [headers["x-ratelimit-remaining-requests"] for _, headers, _ in found[:2]]
+    assert left == ["1", "0"]
 
 
 def test_a_budget_that_is_used_up(tmp_path):
@@ -113,5 +118,27 @@ def test_lists_are_for_those_with_a_key_too(tmp_path):
                 assert reply.status == 200
             async with session.get("/health") as reply:
                 assert reply.status == 200
+
+    asyncio.run(run())
+
+
+def test_a_receipt_is_for_whoever_asked(tmp_path):
+    one, other = keyed(tmp_path, "one"), keyed(tmp_path, "other")
+
+    async def run():
+        async with (
+            upstream(scripted("openai-chat", [])) as url,
+            gateway(
+                {"them": provider("openai-chat", url)}, keys=True, database=str(tmp_path / "it.db")
+            ) as session,
+        ):
+            wire = asked("anthropic")
+            headers = {"x-api-key": one, "x-request-id": "a/b"}
+            async with session.post(wire["path"], data=wire["data"], headers=headers) as reply:
+                assert reply.status == 200
+            for token, status in ((one, 200), (other, 404), ("", 401)):
+                where = "/toolglot/receipts/a/b"
+                async with session.get(where, headers={"x-api-key": token}) as reply:
+                    assert reply.status == status
 
     asyncio.run(run())

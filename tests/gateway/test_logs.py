@@ -26,10 +26,12 @@ SEEN = {
 
 @pytest.fixture(autouse=True)
 def _put_back():
-    before = LOGGER.handlers[:], LOGGER.level, LOGGER.propagate
+    loggers = LOGGER, logging.getLogger("aiohttp"), logging.getLogger("asyncio")
+    before = [(each.handlers[:], each.level, each.propagate) for each in loggers]
     yield
-    LOGGER.handlers[:], LOGGER.propagate = before[0], before[2]
-    LOGGER.setLevel(before[1])
+    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 class Terminal(io.StringIO):
@@ -98,3 +100,12 @@ def test_the_level_is_kept_to():
     LOGGER.info("quiet")
     assert not stream.getvalue()
     assert logging.getLogger("toolglot") is LOGGER
+
+
+@pytest.mark.parametrize("library", ["aiohttp.server", "asyncio"])
+def test_libraries_speak_in_the_same_form(library):
+    stream = io.StringIO()
+    logs.set_up("info", stream=stream)
+    logging.getLogger(library).error("trouble with %s", KEY)
+    line = json.loads(stream.getvalue())
+    assert (line["level"], KEY in line["message"]) == ("error", False)

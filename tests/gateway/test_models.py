@@ -6,6 +6,8 @@ import pytest
 from aiohttp import web
 from tests.gateway.running import gateway, provider, to, upstream
 
+from toolglot.gateway import models
+
 ASKERS = {
     "openai": ({}, {}),
     "anthropic": ({"anthropic-version": "2023-06-01"}, {}),
@@ -77,3 +79,51 @@ def test_without_a_provider_there_is_the_demo_model():
             return await reply.json()
 
     assert names("openai", asyncio.run(run())) == ["toolglot-demo"]
+
+
+def test_all_providers_are_asked_at_once():
+    """Each waits until all were asked, so that one after the other would never end."""
+
+    async def run():
+        together = asyncio.Barrier(3)
+
+        async def listed(_request):
+            await together.wait()
+            return web.json_response({"data": [{"id": "m"}]})
+
+        async with upstream(listed) as url:
+            providers = {name: provider("openai-chat", url) for name in "abc"}
+            async with gateway(providers) as session, session.get("/v1/models") as reply:
+                assert names("openai", await reply.json()) == ["m", "b/m", "c/m"]
+
+    asyncio.run(asyncio.wait_for(run(), 9))
+
+
+def test_a_list_is_remembered_and_a_failure_only_shortly(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(models.time, "monotonic", lambda: now)
+    answers = [{}, {"data": [{"id": "m"}]}, {"data": [{"id": "other"}]}]
+
+    async def run():
+        nonlocal now
+
+        async def listed(_request):
+            return web.json_response(answers.pop(0))
+
+        async def seen(session):
+            async with session.get("/v1/models") as reply:
+                return names("openai", await reply.json())
+
+        async with (
+            upstream(listed) as url,
+            gateway({"a": provider("openai-chat", url)}) as session,
+        ):
+            assert await seen(session) == ["demo/toolglot-demo"]
+            now += 10
+            assert await seen(session) == ["m"]
+            now += 200
+            assert await seen(session) == ["m"]
+            now += 200
+            assert await seen(session) == ["other"]
+
+    asyncio.run(run())

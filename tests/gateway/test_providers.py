@@ -146,3 +146,9 @@ def test_what_was_learnt_of_a_provider_outlives_a_new_configuration():
     assert again["b"] is not known["b"]
     rotated = make_upstreams(before, {"OPENAI_API_KEY": "two"}, known=known)
     assert rotated["a"].keys.next(0.0) == "two"
+
+
+def test_a_provider_that_repeats_a_key_does_not_give_it_away():
+    key = "sk-live-0123456789abcdef"
+    said = Keys((key, "")).hidden(b'{"error": "no such key: sk-live-0123456789abcdef"}')
+    assert said == '{"error": "no such key: sk-…cdef"}'.encode()

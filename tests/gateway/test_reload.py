@@ -105,3 +105,21 @@ def test_nobody_notices_many_changes(tmp_path, monkeypatch):
     asyncio.run(run())
     assert set(statuses) == {200}
     assert set(models) >= {f"v{version}" for version in range(1, 21)}
+
+
+def test_what_counts_only_after_a_restart_is_told(tmp_path, caplog):
+    path = tmp_path / "toolglot.toml"
+    path.write_text("[server]\nport = 1\n")
+    caplog.set_level("WARNING", "toolglot")
+
+    async def run():
+        used = asyncio.Queue()
+        async with asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(watch(path, used.put_nowait, every=0.01))
+            await asyncio.sleep(0)
+            path.write_text('[server]\nport = 2\nkeys = true\norigins = ["*"]\n')
+            await asyncio.wait_for(used.get(), 10)
+            watching.cancel()
+
+    asyncio.run(run())
+    assert "port, keys in [server] will count after a restart" in caplog.text

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from toolglot.gateway.config import Config
 
+_LAST_PORT: Final = 65535
 _EXAMPLES: Final = (
     "toolglot serve",
     "toolglot serve --config toolglot.toml --port 8100",
@@ -32,11 +33,13 @@ def add(commands: Commands) -> None:
         "providers whose keys are in the environment, else the built-in demo model",
     )
     parser.add_argument("--host", help="address to listen on; 127.0.0.1 if left out")
-    parser.add_argument("--port", type=int, help="port to listen on; 8100 if left out, 0 for any")
+    parser.add_argument("--port", type=_port, help="port to listen on; 8100 if left out, 0 for any")
     parser.add_argument(
         "--port-file", metavar="FILE", help="write the port there once the gateway answers"
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="processes that share the port")
+    parser.add_argument(
+        "--workers", type=_workers, metavar="N", help="processes that share the port"
+    )
     parser.add_argument(
         "--keys", action="store_true", help="ask clients for keys of `toolglot keys create`"
     )
@@ -51,6 +54,18 @@ def add(commands: Commands) -> None:
         "--log", choices=("debug", "info", "warning", "error"), help="what to log; info if left out"
     )
     parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to {_LAST_PORT}")
+    return int(text)
+
+
+def _workers(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,10 +98,11 @@ def run(args: argparse.Namespace) -> int:
     def app() -> "Application":
         return make_app(config, path)
 
-    if server.workers > 1:
-        gateway.serve_many(app, sock, ready, server.workers)
-    else:
-        gateway.serve(app, sock, ready)
+    with sock:
+        if server.workers > 1:
+            gateway.serve_many(app, sock, ready, server.workers)
+        else:
+            gateway.serve(app, sock, ready)
     return 0
 
 

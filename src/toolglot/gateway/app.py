@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from aiohttp import web
 from toolglot.errors import DecodeError
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.conversations import Conversations
+from toolglot.gateway.doors import add_ways
 from toolglot.gateway.endpoints import Endpoints, error
 from toolglot.gateway.entry import FORESEEN, foreseen, stand_at
 from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
@@ -134,9 +135,9 @@ def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
         ("/api/tags", desk.models),
         ("/v1/models/{model:.+}", desk.model),
         ("/v1beta/models/{model:.+}", desk.model),
-        ("/toolglot/receipts/{id}", desk.receipt),
     ):
         app.router.add_get(path, _known(relay, handler))
+    add_ways(app, relay, (("GET", "/toolglot/receipts/{id:.+}", desk.receipt),))
     app.router.add_post("/api/show", _known(relay, desk.show))
     app.router.add_post("/toolglot/translate", _known(relay, desk.translate))
 
@@ -164,7 +165,7 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
         try:
             call.body = await request.read()
             await admit(call)
-            return await answer(call)
+            return _with_standing(await answer(call), relay.guard.standing(call.holder))
         except FORESEEN as problem:
             failure = foreseen(problem, request)
             return refused(call, failure).http()
@@ -179,13 +180,22 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
     return handle
 
 
+def _with_standing(response: web.StreamResponse, standing: Mapping[str, str]) -> web.StreamResponse:
+    """An answer that tells its client how much is left; a stream said so when it began."""
+    if standing and not response.prepared:
+        response.headers.update(standing)
+    return response
+
+
 def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
     """What lets in whoever may ask for a model, and nobody else."""
 
     async def admit(call: Call) -> None:
         _look(call)
         call.witness.seen.asked_model = call.model
-        call.holder = await relay.guard.admit(call.key, call.model)
+        call.holder = await relay.guard.know(call.key)
+        call.witness.seen.key_id = call.owner
+        await relay.guard.admit(call.holder, call.model)
 
     return admit
 

@@ -7,23 +7,29 @@ Whatever is wrong in the file is told with its line and key. Secrets are named (
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
+from toolglot.gateway.places import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.registry import PROTOCOLS
+from toolglot.rules import PRESETS
+from toolglot.schema.dialects import DIALECTS as SCHEMA_DIALECTS
+from toolglot.surface import ID_RULES
 
 FILE: Final = "toolglot.toml"
 DEMO: Final = "demo"
 """The provider that needs no key: the model that is built in."""
 
 MEGABYTE: Final = 1024 * 1024
+_Seconds = Annotated[float, Meta(gt=0)]
 
 
 class ConfigError(ToolglotError, ValueError):
@@ -38,9 +44,9 @@ class Server(_Table, frozen=True, kw_only=True):
     """How the gateway listens and what it keeps."""
 
     host: str = "127.0.0.1"
-    port: int = 8100
-    workers: int = 1
-    max_body: int = 64 * MEGABYTE
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8100
+    workers: Annotated[int, Meta(ge=1)] = 1
+    max_body: Annotated[int, Meta(ge=1)] = 64 * MEGABYTE
     keys: bool = False
     """Ask clients for keys made by `toolglot keys create`."""
 
@@ -67,16 +73,16 @@ class Server(_Table, frozen=True, kw_only=True):
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser, beside those of this machine: https://chat.example."""
 
-    keep_alive: float = 15.0
+    keep_alive: _Seconds = 15.0
     """Seconds of silence after which a waiting client is told that the stream lives."""
 
 
 class Timeouts(_Table, frozen=True, kw_only=True):
     """Seconds to wait for a provider."""
 
-    connect: float = 10.0
-    first_byte: float = 300.0
-    idle: float = 300.0
+    connect: _Seconds = 10.0
+    first_byte: _Seconds = 300.0
+    idle: _Seconds = 300.0
 
 
 class Provider(_Table, frozen=True, kw_only=True):
@@ -95,8 +101,8 @@ class Provider(_Table, frozen=True, kw_only=True):
 
     proxy: str | None = None
     timeouts: Timeouts = Timeouts()
-    retries: int = 2
-    weight: float = 1.0
+    retries: Annotated[int, Meta(ge=0)] = 2
+    weight: Annotated[float, Meta(gt=0)] = 1.0
     models: tuple[str, ...] = ()
     """Models to show to clients; none: what the provider lists."""
 
@@ -129,7 +135,7 @@ class Route(_Table, frozen=True, kw_only=True):
     """Where requests for a model go."""
 
     match: str
-    to: str | tuple[str, ...]
+    to: str | Annotated[tuple[str, ...], Meta(min_length=1)]
     pick: Literal["first", "weighted", "least-busy", "affinity"] = "first"
 
     @property
@@ -159,7 +165,7 @@ def load_config(path: Path | None, environ: Mapping[str, str] = os.environ) -> C
         raise ConfigError(f"{path}: not UTF-8") from None
     config, problems = _read(raw)
     for where, problem in problems:
-        raise ConfigError(_located(path, text, where, problem))
+        raise ConfigError(located(path, text, where, problem))
     return config
 
 
@@ -187,7 +193,21 @@ def _plain(where: str, what: str) -> tuple[str, str]:
     unknown = _UNKNOWN.match(what)
     if unknown:
         where, what = f"{where}.{unknown[1]}", "there is no such key"
+        meant = get_close_matches(unknown[1], _WORDS, n=1)
+        what += f"; perhaps {meant[0]}?" if meant else ""
+    elif what.startswith("Invalid enum value"):
+        what += f"; expected one of {', '.join(_WORDS[where.rpartition('.')[2]])}"
     return where.lstrip("."), what
+
+
+def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """All keys of tables, and the words that can stand there if only some can."""
+    for table in tables:
+        for name, kind in get_type_hints(table).items():
+            yield name, get_args(kind) if get_origin(kind) is Literal else ()
+
+
+_WORDS: Final = dict(_words(Config, Server, Provider, Timeouts, Route))
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
@@ -202,14 +222,16 @@ def read_secret(text: str, environ: Mapping[str, str] = os.environ) -> str:
     """The secret that `env:NAME` or `file:PATH` stands for."""
     kind, _, name = text.partition(":")
     if kind == "env":
-        if not environ.get(name):
+        if not environ.get(name, "").strip():
             raise ConfigError(f"the environment variable {name} is not set")
-        return environ[name]
+        return environ[name].strip()
     if kind == "file":
         try:
             return Path(name).expanduser().read_text(encoding="utf-8").strip()
         except OSError as error:
             raise ConfigError(f"{name}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{name}: not a text file") from None
     return text
 
 
@@ -233,14 +255,17 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
     dialect = (provider.tools or "").removeprefix("emulated").lstrip(":") or provider.dialect
     if dialect not in (None, "native", "auto", "off", *DIALECTS):
         yield where, f"no dialect {dialect!r}; `toolglot dialects` lists them"
+    for key, known in _NAMED.items():
+        named = getattr(provider, key)
+        if named is not None and named not in known:
+            yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
+    if provider.base_url is not None and not provider.base_url.startswith(_SCHEMES):
+        yield f"{where}.base_url", "expected a URL that begins with http:// or https://"
     if provider.profile is not None:
         try:
             profile = get_profile(provider.profile)
         except UnknownProviderError:
-            yield (
-                f"{where}.profile",
-                "`toolglot capabilities` lists the profiles; none is called so",
-            )
+            yield f"{where}.profile", _no_profile(provider.profile)
             return
         if provider.protocol not in (None, *profile.protocols) and provider.base_url is None:
             yield f"{where}.protocol", f"{profile.name} speaks {', '.join(profile.protocols)}"
@@ -248,43 +273,20 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
         yield where, "give a profile, or both protocol and base_url"
 
 
-# --- where something stands in the file -----------------------------------------------------------
+def _no_profile(name: str) -> str:
+    meant = get_close_matches(name, [profile.name for profile in profiles()], n=1)
+    guess = f"; perhaps {meant[0]}?" if meant else ""
+    return f"`toolglot capabilities` lists the profiles; none is called so{guess}"
 
+
+_SCHEMES: Final = ("http://", "https://")
+_NAMED: Final[Mapping[str, Collection[str]]] = {
+    "id_rule": ID_RULES,
+    "schema_dialect": SCHEMA_DIALECTS,
+    "rules": PRESETS,
+}
+"""What can be named in a provider, and the names."""
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]+)`")
-_HEADER: Final = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_ENTRY: Final = re.compile(r"^\s*(?P<key>[\w.\"'-]+)\s*=")
-
-
-def _located(path: Path, text: str, key: str, what: str) -> str:
-    line = _line_of(text, key)
-    return f"{path}:{line}: {key}: {what}" if line else f"{path}: {key}: {what}"
-
-
-def _line_of(text: str, key: str) -> int | None:
-    """The line of a key, or of the innermost table or value around it."""
-    lines = dict(_keys(text))
-    while key:
-        if key in lines:
-            return lines[key]
-        key = re.sub(r"(\.[^.\[\]]*|\[[^\]]*\]|^[^.\[]*)$", "", key)
-    return None
-
-
-def _keys(text: str) -> Iterator[tuple[str, int]]:
-    table, counts = "", dict[str, int]()
-    for number, line in enumerate(text.splitlines(), 1):
-        header = _HEADER.match(line)
-        if header:
-            table = header["name"].replace('"', "")
-            if line.lstrip().startswith("[["):
-                counts[table] = counts.get(table, -1) + 1
-                table = f"{table}[{counts[table]}]"
-            yield table, number
-            continue
-        entry = _ENTRY.match(line)
-        if entry:
-            name = entry["key"].strip("\"'")
-            yield f"{table}.{name}" if table else name, number
 
 
 def plain_secrets(config: Config) -> Iterator[str]:

@@ -117,9 +117,17 @@ def open_database(path: Path, *, create: bool = True) -> sqlite3.Connection:
         raise DatabaseError(path, str(error)) from error
 
 
+_NONE_YET: Final = (
+    "there is no database yet; `toolglot keys create NAME` and `toolglot serve --database FILE` "
+    "make one"
+)
+
+
 @contextlib.contextmanager
 def database(path: Path, *, create: bool = True) -> Iterator[sqlite3.Connection]:
     """The file while it is needed, for commands; what goes wrong in it is a `DatabaseError`."""
+    if not create and not path.exists():
+        raise DatabaseError(path, _NONE_YET)
     with contextlib.closing(open_database(path, create=create)) as db:
         try:
             yield db

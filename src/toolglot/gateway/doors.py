@@ -26,7 +26,7 @@ Way = tuple[str, str, Handle]
 def add_ways(app: web.Application, relay: Relay, ways: tuple[Way, ...]) -> None:
     """Answer at all paths, with their version and without."""
     for method, path, handle in ways:
-        for each in (path, path.removeprefix("/v1")):
+        for each in {path, path.removeprefix("/v1")}:
             app.router.add_route(method, each, _handler(handle, relay))
 
 

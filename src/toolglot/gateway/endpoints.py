@@ -11,6 +11,7 @@ from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
 from toolglot.gateway.counting import count
+from toolglot.gateway.doors import Visit
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.metrics import CONTENT_TYPE
 from toolglot.gateway.models import SHAPES, Catalogue, ollama_show
@@ -108,11 +109,13 @@ class Endpoints:
         text = self._relay.observer.registry.text()
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
-    async def receipt(self, request: web.Request) -> web.Response:
-        """What was changed in a request and its answer."""
-        found = self._relay.receipts.get(request.match_info["id"])
+    async def receipt(self, visit: Visit) -> web.Response:
+        """What was changed in a request of the same client and in its answer."""
+        number = visit.http.match_info["id"]
+        found = self._relay.receipts.get((visit.owner, number))
         if found is None:
-            return refuse(request, error("not_found", "no receipt of that request", 404))
+            words = f"no receipt of {number}; the last are kept (receipts in [server])"
+            raise Refusal(error("not_found", words, 404))
         return answer(found)
 
     async def translate(self, request: web.Request) -> web.Response:

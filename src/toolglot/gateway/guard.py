@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from math import ceil, inf
 from pathlib import Path
+from typing import Final
 
 from toolglot.gateway.config import Server
 from toolglot.gateway.database import default_path
@@ -32,16 +33,14 @@ class Guard:
         self._ledger = Ledger(path) if server.keys or server.database else None
         self._limiter = Limiter()
 
-    async def admit(self, token: str | None, model: str) -> Key | None:
-        """The key of a client that may ask for a model; anyone where no keys are asked for."""
-        key = await self.know(token)
+    async def admit(self, key: Key | None, model: str) -> None:
+        """Let a client ask for a model, as far as its key goes."""
         if key is None:
-            return None
+            return
         if not key.allows(model):
             message = f"the key {key.name} may not use the model {model}"
             raise Refusal(ApiError(kind="permission", message=message, status=403))
         await self._limit(key)
-        return key
 
     async def know(self, token: str | None) -> Key | None:
         """The key of a client; anyone where no keys are asked for."""
@@ -94,9 +93,18 @@ def _unknown(token: str | None) -> ApiError:
     return ApiError(kind="authentication", message=message, status=401)
 
 
+_PER: Final = {
+    "requests": "requests per minute",
+    "tokens": "tokens per minute",
+    "budget": "tokens of its budget",
+}
+
+
 def _limited(key: Key, limited: Limited) -> ApiError:
     wait = None if limited.retry_after == inf else str(max(1, ceil(limited.retry_after)))
-    message = f"the key {key.name} has reached its limit of {limited.limit} {limited.what}"
+    per = _PER[limited.what]
+    when = "" if wait is None else f"; it can ask again in {wait} seconds"
+    message = f"the key {key.name} has used up its {limited.limit} {per}{when}"
     return ApiError(kind="rate_limit", message=message, status=429, retry_after=wait)
 
 

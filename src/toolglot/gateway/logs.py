@@ -15,6 +15,8 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 LOGGER: Final = logging.getLogger("toolglot")
+_LIBRARIES: Final = ("aiohttp", "asyncio")
+"""Whose words shall not stand between our lines in another form."""
 FIELDS: Final = "toolglot_fields"
 """The attribute of a log record that holds what a line says of a request."""
 
@@ -31,11 +33,12 @@ def set_up(
         as_json = not target.isatty()
     handler = logging.StreamHandler(target)
     handler.setFormatter(JsonLines() if as_json else Words())
-    for old in LOGGER.handlers[:]:
-        LOGGER.removeHandler(old)
-    LOGGER.addHandler(handler)
+    for logger in (LOGGER, *map(logging.getLogger, _LIBRARIES)):
+        for old in logger.handlers[:]:
+            logger.removeHandler(old)
+        logger.addHandler(handler)
+        logger.propagate = False
     LOGGER.setLevel(level.upper())
-    LOGGER.propagate = False
 
 
 class JsonLines(logging.Formatter):

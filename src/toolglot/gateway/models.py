@@ -5,11 +5,13 @@ openai 3.49.0, anthropic 2.8.0, google-genai 3.1.0 and ollama 0.6.3, the one for
 out fields until Codex 0.166.0 complained (2026-11-15).
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from toolglot.gateway.config import DEMO
+from toolglot.gateway.providers import Upstream
 from toolglot.gateway.routing import Router
 from toolglot.gateway.upstream import Client
 from toolglot.ir import Json
@@ -19,6 +21,8 @@ from toolglot.registry import get_protocol
 DEMO_MODEL: Final = "toolglot-demo"
 _LASTING: Final = 300.0
 """Seconds for which a provider's list is taken as it was."""
+_AGAIN: Final = 5.0
+"""Seconds for which a provider that gave none is not asked again."""
 _EPOCH: Final = "2026-01-01T00:00:00Z"
 _WINDOW: Final = 200_000
 _OUTPUT: Final = 32_000
@@ -29,13 +33,19 @@ class Catalogue:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._lists: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._lists: dict[tuple[str, str], tuple[float, tuple[str, ...]]] = {}
+        """By a provider's name and address, which may change while we run."""
 
     async def names(self, router: Router) -> tuple[str, ...]:
         """All of them; a provider that cannot be asked is left out."""
         names = list(router.names)
+        async with asyncio.TaskGroup() as tasks:
+            lists = {
+                name: tasks.create_task(self._listed(upstream))
+                for name, upstream in router.upstreams.items()
+            }
         for upstream in router.upstreams.values():
-            for model in upstream.config.models or await self._listed(router, upstream.name):
+            for model in lists[upstream.name].result():
                 targets = router.targets(model)
                 plain = targets and (targets[0].name, targets[0].model) == (upstream.name, model)
                 names.append(model if plain else f"{upstream.name}/{model}")
@@ -43,15 +53,17 @@ class Catalogue:
             names.append(DEMO_MODEL)
         return tuple(dict.fromkeys(names)) or (f"{DEMO}/{DEMO_MODEL}",)
 
-    async def _listed(self, router: Router, name: str) -> tuple[str, ...]:
-        upstream = router.upstreams[name]
-        until, models = self._lists.get(name, (0.0, ()))
+    async def _listed(self, upstream: Upstream) -> tuple[str, ...]:
+        if upstream.config.models:
+            return upstream.config.models
+        protocol, address = upstream.endpoints[0].protocol, upstream.endpoints[0].base_url
+        until, models = self._lists.get((upstream.name, address), (0.0, ()))
         if time.monotonic() < until:
             return models
-        protocol = upstream.endpoints[0].protocol
         answer = await self._client.fetch(upstream, protocol, get_protocol(protocol).SURFACE.models)
         models = tuple(listed(answer))
-        self._lists[name] = (time.monotonic() + _LASTING, models)
+        lasting = _LASTING if models else _AGAIN
+        self._lists[upstream.name, address] = (time.monotonic() + lasting, models)
         return models
 
 

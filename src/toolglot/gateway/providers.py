@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
+from toolglot.gateway.redact import mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
@@ -94,6 +95,13 @@ class Keys:
         keys = [self._keys[(start + step) % len(self._keys)] for step in range(len(self._keys))]
         rested = [key for key in keys if self._cooling.get(key, 0.0) <= now]
         return (rested or keys)[0]
+
+    def hidden(self, text: bytes) -> bytes:
+        """What a provider says, without our own keys, which some repeat when they refuse them."""
+        for key in self._keys:
+            if key:
+                text = text.replace(key.encode(), mask(key).encode())
+        return text
 
     def cool(self, key: str | None, until: float) -> None:
         """Let a key wait."""

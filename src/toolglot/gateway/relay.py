@@ -121,7 +121,7 @@ def id_of(request: web.Request) -> str:
     return number
 
 
-class _Open(Struct, kw_only=True):
+class _Open(Struct, kw_only=True, eq=False):
     """A stream that is being written."""
 
     http: web.Request
@@ -160,8 +160,9 @@ class Relay:
         self.guard = guard or Guard(config.server)
         self.observer = observer or Observer()
         self._recorder = recorder
-        self.receipts: OrderedDict[str, Json] = OrderedDict()
-        self._open: dict[str, _Open] = {}
+        self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
+        """By whose they are and the id of the request, the oldest first."""
+        self._open: set[_Open] = set()
         self.router = Router(config, make_upstreams(config))
         self.config = config
 
@@ -215,8 +216,8 @@ class Relay:
             patience = self.config.server.keep_alive
             await asyncio.sleep(min(1.0, patience))
             late = time.monotonic() - patience
-            for each in tuple(self._open.values()):
-                if each.last < late and each.whole and each.drained:
+            for each in tuple(self._open):
+                if each in self._open and each.last < late and each.whole and each.drained:
                     each.last = time.monotonic()
                     with suppress(ConnectionError):
                         await each.sink.write(each.sign)
@@ -349,6 +350,8 @@ class Relay:
         if streams:
             await self._stream(call, exchange, reply, head)
             return
+        if reply.status >= _FIRST_ERROR and call.target and call.target.upstream:
+            body = call.target.upstream.keys.hidden(body)
         call.witness.got(body)
         if wanted:
             await self._unfold(call, exchange, body)
@@ -391,7 +394,7 @@ class Relay:
         sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
         entry = _Open(http=call.http, sink=call.sink, sign=sign, end=held[-_EVENT_END:])
         if sign:
-            self._open[call.id] = entry
+            self._open.add(entry)
         try:
             witness.pause()
             async for chunk in reply.content.iter_any():
@@ -412,7 +415,7 @@ class Relay:
                 return
             rest = translator.fail(_broken(call, error))
         finally:
-            self._open.pop(call.id, None)
+            self._open.discard(entry)
         witness.used(translator.usage)
         witness.failed(translator.error)
         await self._write(call, rest, last=True)
@@ -473,7 +476,7 @@ class Relay:
 
     def _keep(self, call: Call, exchange: Exchange) -> None:
         """Let the receipt be asked for."""
-        self.receipts[call.id] = {
+        self.receipts[call.owner, call.id] = {
             "request_id": call.id,
             "client": call.protocol,
             "provider": call.target.name if call.target else "",

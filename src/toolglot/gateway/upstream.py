@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import aiohttp
@@ -18,6 +18,7 @@ from msgspec import Struct
 from toolglot.exchange import Sent
 from toolglot.gateway.config import Timeouts
 from toolglot.gateway.providers import Upstream
+from toolglot.gateway.redact import scrub
 from toolglot.ir import ApiError, ErrorKind
 from toolglot.wire import jsontext
 
@@ -58,9 +59,11 @@ class Question(Struct, frozen=True, kw_only=True):
 class Client:
     """The one HTTP client of the gateway."""
 
-    def __init__(self) -> None:
+    @cached_property
+    def _session(self) -> aiohttp.ClientSession:
+        """Made when it is needed: a gateway that does not even start leaves none open."""
         connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60)
-        self._session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=connector,
             auto_decompress=True,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -239,4 +242,5 @@ def _failure(upstream: Upstream, kind: ErrorKind, what: str, status: int) -> Api
 
 
 def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """What went wrong, for clients: an address may hold a password."""
+    return scrub(str(error) or type(error).__name__)
