@@ -8,13 +8,14 @@ from toolglot import PROTOCOLS, UnknownProtocolError, get_protocol
 from toolglot.context import Context
 from toolglot.surface import Surface
 
-SIX = (
+SEVEN = (
     "decode_request",
     "encode_request",
     "decode_response",
     "encode_response",
     "StreamDecoder",
     "StreamEncoder",
+    "StreamCheck",
 )
 
 
@@ -28,13 +29,13 @@ def test_a_protocol_has_its_names(name):
     assert name == codec.NAME
     assert isinstance(codec.SURFACE, Surface)
     assert codec.SURFACE.name == name
-    assert all(callable(getattr(codec, each)) for each in SIX)
+    assert all(callable(getattr(codec, each)) for each in SEVEN)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_protocol_has_nothing_else_in_public(name):
     codec = get_protocol(name)
-    assert set(codec.__all__) == {"NAME", "SURFACE", *SIX}
+    assert set(codec.__all__) == {"NAME", "SURFACE", *SEVEN}
     assert inspect.getdoc(codec)
 
 

@@ -79,6 +79,11 @@ class Options(Struct, frozen=True, kw_only=True):
     """Make calls of those that a model writes into its text: in this dialect, or in any (`auto`).
     None: text is text."""
 
+    broken: Literal["closed", "open"] = "closed"
+    """How an answer is told that breaks off: with all its parts closed and the error as it was
+    (`closed`), or so that agent clients ask again by themselves (`open`), which in some protocols
+    they only do if the last part was left open and the error is one that passes."""
+
     max_calls: int | None = None
     """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
 

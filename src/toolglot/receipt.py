@@ -95,6 +95,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "a call's id in a form that the target takes, the same for its result"
     ),
     "id-made": Code("info", "an id that the source left out"),
+    "stream-mended": Code(
+        "info", "a stream in its own protocol, written anew where it lacked what clients need"
+    ),
     "id-dropped": Code("info", "an id that the target has no place for; order and name stand in"),
     "arguments-normalised": Code("info", "arguments brought into the form of one JSON text"),
     "arguments-wrapped": Code("info", "arguments that are no object, wrapped in one, reversibly"),

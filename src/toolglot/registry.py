@@ -10,6 +10,7 @@ from toolglot.ir import ApiError, Request, Response
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
 from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.passing import Check
 
 
 class StreamDecoder(Protocol):
@@ -37,7 +38,7 @@ class StreamEncoder(Protocol):
 
 
 class Codec(Protocol):
-    """What every protocol package offers: its name, its surface and the six names."""
+    """What every protocol package offers: its name, its surface and the seven names."""
 
     NAME: str
     SURFACE: Surface
@@ -64,6 +65,10 @@ class Codec(Protocol):
 
     def StreamEncoder(self, ctx: Context) -> StreamEncoder:  # noqa: N802 - it is a class there
         """Writes a stream."""
+        ...
+
+    def StreamCheck(self) -> Check:  # noqa: N802 - it is a class there
+        """Judges a stream that passes as it is."""
         ...
 
 

@@ -3,12 +3,15 @@
     bytes  →  decode  →  adapt  →  grammar  →  encode  →  bytes
 
 Same protocol on both sides: the bytes pass through untouched, unless calls are to be changed
-or looked for in the text.
+or looked for in the text. Where they are watched, events pass as long as the strictest clients can
+read them; from the first one that lacks something on, the rest is written anew.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
+from toolglot.adapt.breaking import breaks_open, retold
 from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.streams import StreamPass, stream_passes
 from toolglot.adapt.validate import asks, changes
@@ -30,9 +33,11 @@ from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.translate import Body, answer_context
 from toolglot.wire.message import WireRequest
+from toolglot.wire.passing import Passing
 from toolglot.wire.relabel import Relabel
 
 _BAD_GATEWAY: Final = 502
+_LINES: Final = "application/x-ndjson"
 _OUTCOMES: Final = frozenset({Started, UsageSeen, Finished, Failed})
 
 
@@ -50,8 +55,8 @@ class StreamTranslator:
     """
 
     __slots__ = (
-        "_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_passed", "_relabel", "_same",
-        "_started", "_watches",
+        "_adapt", "_check", "_ctx", "_decoder", "_encoder", "_grammar", "_passed", "_passing",
+        "_past", "_relabel", "_same", "_started", "_watches",
         "error", "stops", "usage",
     )  # fmt: skip
 
@@ -79,6 +84,12 @@ class StreamTranslator:
         self._relabel = _relabel(self._ctx) if self._same else None
         self._started: Started | None = None
         self._passed = False
+        surface = encoder.SURFACE
+        self._check = encoder.StreamCheck()
+        self._passing = Passing(
+            self._check, lines=surface.stream_type == _LINES, comments=surface.comments
+        )
+        self._past: list[Event] = []
         self.usage: Usage | None = None
         """The tokens so far, as the provider counts them."""
         self.stops: tuple[StopReason, ...] = ()
@@ -89,23 +100,27 @@ class StreamTranslator:
     def feed(self, data: bytes) -> bytes:
         """What the client gets for these bytes of the provider."""
         if not self._same:
-            return self._write(lambda: self._decoder.feed(data))
+            return self._write(partial(self._decoder.feed, data))
         self._passed = True
         if self._watches:
-            self._write(lambda: self._decoder.feed(data))
+            return self._pass(partial(self._passing.feed, data))
         return self._relabel.feed(data) if self._relabel else data
 
     def close(self) -> bytes:
         """What the client gets at the end; an error in its own shape if the provider broke off."""
-        rest = self._relabel.close() if self._relabel else b""
-        if self._same and not self._watches:
-            return rest
-        known = self.error
-        written = self._write(self._decoder.close) + self._encoder.close()
+        rest = self._pass(self._passing.close) if self._same and self._watches else b""
         if not self._same:
-            return written
+            return rest + self._write(self._decoder.close) + self._encoder.close()
+        rest += self._relabel.close() if self._relabel else b""
+        if not self._watches:
+            return rest
+        known, before = self.error, len(self._past)
+        self._write(self._decoder.close)
         # What was passed on did not end; a client must not take it for whole.
-        return rest + self._error() if self.error is not known else rest
+        if self.error is not known:
+            return (rest if rest.endswith(b"\n") or not rest else rest + b"\n\n") + self._error()
+        whole = self._check.ended or len(self._past) == before
+        return rest if whole else rest + self._anew("its end", before)
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
@@ -116,6 +131,7 @@ class StreamTranslator:
 
         if not self._same:
             return self._write(events) + self._encoder.close()
+        self._past.clear()
         if self._grammar.complete:
             return b""
         self.error = error
@@ -131,11 +147,45 @@ class StreamTranslator:
         """What was changed so far."""
         return self._ctx.receipt()
 
+    def _pass(self, read: Callable[[], Iterable[tuple[bytes, bool]]]) -> bytes:
+        """What becomes of whole events in the client's own protocol."""
+        passed: list[bytes] = []
+        try:
+            for raw, sound in read():
+                before = len(self._past)
+                written = self._write(partial(self._decoder.feed, raw))
+                if not self._same:
+                    passed.append(written)
+                elif sound:
+                    passed.append(self._relabel.feed(raw) if self._relabel else raw)
+                else:
+                    passed.append(self._anew("events", before))
+        except DecodeError as error:
+            passed.append(self._refuse(str(error)))
+        if not self._same:
+            passed.append(self._write(partial(self._decoder.feed, self._passing.take())))
+        return passed[0] if len(passed) == 1 else b"".join(passed)
+
+    def _anew(self, what: str, before: int) -> bytes:
+        """Write the stream from here on; the events up to `before` have reached the client."""
+        self._ctx.note("stream-mended", what)
+        self._same = False
+        events, self._past = self._past, []
+        return b"".join([self._encoder.encode(event) for event in events][before:])
+
+    def _refuse(self, why: str) -> bytes:
+        """The end of a stream that cannot be read on."""
+        if self._grammar.complete:
+            return b""
+        for event in self._broken_off(why):
+            self._see(event)
+        return self._error()
+
     def _write(self, read: Callable[[], Iterable[Event]]) -> bytes:
         if self._grammar.complete:
             return b""
         adapt, check = self._adapt, self._grammar.check
-        encode = _nothing if self._same else self._encoder.encode
+        encode = self._remember if self._same else self._encoder.encode
         written: list[bytes] = []
         try:
             for event in read():
@@ -168,20 +218,22 @@ class StreamTranslator:
         encode = self._encoder.encode
         if self._started is not None:
             encode(self._started)
-        return encode(Failed(self.error)) + self._encoder.close()
+        return encode(Failed(retold(self.error, self._ctx))) + self._encoder.close()
+
+    def _remember(self, event: Event) -> bytes:
+        """Nothing to write, as long as what came passes as it is."""
+        self._past.append(event)
+        return b""
 
     def _broken_off(self, why: str) -> Iterable[Event]:
         self._ctx.note("event-skipped", "", f"the rest of the stream: {why}")
         error = ApiError(kind="server", message=why, status=_BAD_GATEWAY)
-        ends = (PartEnded(index, incomplete=True) for index in sorted(self._grammar.open))
-        events: tuple[Event, ...] = (*ends, Failed(error))
+        left = () if breaks_open(self._ctx) else sorted(self._grammar.open)
+        ends = (PartEnded(index, incomplete=True) for index in left)
+        events: tuple[Event, ...] = (*ends, Failed(retold(error, self._ctx)))
         for event in events:
             self._grammar.check(event)
             yield event
-
-
-def _nothing(_event: Event) -> bytes:
-    return b""
 
 
 def _as_it_is(event: Event) -> Iterable[Event]:

@@ -59,6 +59,15 @@ class Surface(Struct, frozen=True, kw_only=True):
     streamed_errors: frozenset[ErrorKind] = frozenset()
     """Errors that its clients understand only inside a stream, if they asked for one."""
 
+    comments: bool = True
+    """Its clients read over comments in a stream."""
+
+    retried: ErrorKind | None = None
+    """The kind of error after which its clients ask again, told when an answer breaks off."""
+
+    broken_open: bool = False
+    """Its clients ask again for an answer that breaks off only if its last part is still open."""
+
     headers: frozenset[str] = frozenset()
     """Headers by which its clients choose something."""
 

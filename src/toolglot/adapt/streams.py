@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from msgspec.structs import replace
 
 from toolglot.adapt.answers import adapt_part, asked_name
+from toolglot.adapt.breaking import Breaking, breaks_open
 from toolglot.adapt.calls import normalise
 from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
@@ -51,14 +52,16 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     source, target = surfaces(ctx)
     scaling: list[StreamPass] = [Scaling(ctx)] if scales(ctx.options) else []
     passes: list[StreamPass] = [Promoting(ctx)] if dialect_of(ctx.options) else []
-    if source is target and (asks(ctx.options) or passes or scaling):
+    breaking: list[StreamPass] = [Breaking(ctx)] if breaks_open(ctx) else []
+    if source is target:
         # Nothing needs adapting; calls are found and checked, and tokens counted, all the same.
-        passes.append(Serial())
+        if passes or asks(ctx.options) or scaling or target.one_open_part:
+            passes.append(Serial())
         if ctx.undo:
             passes.append(Restoring(ctx))
         if asks(ctx.options):
             passes.append(Checking(ctx))
-        return [*passes, *scaling, Naming(ctx)]
+        return [*passes, *scaling, Naming(ctx), *breaking]
     buffered = ctx.options.stream_tools == "buffered"
     holds = buffered or ctx.undo.holds or changes(ctx.options)
     # Whatever holds a call back, as targets do that write calls whole, would let later parts
@@ -74,7 +77,7 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
     passes.append(Showing(ctx))
     if buffered:
         passes.append(Buffered())
-    return passes + scaling
+    return passes + scaling + breaking
 
 
 class Naming:

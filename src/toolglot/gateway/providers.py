@@ -158,6 +158,7 @@ class Upstream(Struct, kw_only=True):
             id_rule=config.id_rule or self._id_rule(),
             schema_dialect=config.schema_dialect,
             stream_tools=config.stream_tools,
+            broken="open",
             validate=config.validate,
             rules=config.rules,
             tools=config.tools or tools_for(model, config.profile),

@@ -42,6 +42,10 @@ SURFACE: Final = Surface(
         b'data: {"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},'
         b'"usage":{"output_tokens":0}}\n\n'
     ),
+    # Claude Code 2.1.197 takes closed blocks for an answer; opencode 1.18.33 asks again when the
+    # provider is overloaded, and not after an `api_error`.
+    broken_open=True,
+    retried="overloaded",
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
     # Observed: Claude Code 2.1.197 has a hash of the first prompt in it.
     attributions=("x-anthropic-billing-header:",),

@@ -18,6 +18,7 @@ Quirks worth knowing:
 - `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
 """
 
+from toolglot.protocols.gemini.check import StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
 from toolglot.protocols.gemini.stream import StreamDecoder, StreamEncoder
@@ -26,6 +27,7 @@ from toolglot.protocols.gemini.surface import NAME, SURFACE
 __all__ = [
     "NAME",
     "SURFACE",
+    "StreamCheck",
     "StreamDecoder",
     "StreamEncoder",
     "decode_request",

@@ -141,12 +141,17 @@ def _decode_call(fields: Fields, ids: CallIds) -> ToolCall:
 
 
 def _encode_call(part: ToolCall, ctx: Context) -> Json:
-    call: Json = {} if part.id_made else {"id": part.id}
+    call: Json = _id_of(part, ctx)
     call["name"] = part.name
     args = arguments_object(part, ctx)
     if args or "args" not in left_out(part):
         call["args"] = args
     return _finish({"functionCall": call}, part)
+
+
+def _id_of(part: ToolCall | ToolResult, ctx: Context) -> Json:
+    """The id, unless this protocol left it out; clients who get none make one up for the result."""
+    return {} if part.id_made and not ctx.foreign(NAME) else {"id": part.id}
 
 
 def _decode_result(fields: Fields, ids: CallIds) -> ToolResult:
@@ -171,7 +176,7 @@ def _decode_result(fields: Fields, ids: CallIds) -> ToolResult:
 
 
 def _encode_result(part: ToolResult, ctx: Context) -> Json:
-    result: Json = {} if part.id_made else {"id": part.id}
+    result: Json = _id_of(part, ctx)
     result["name"] = "unknown" if part.name is None else part.name
     texts = [inner.text for inner in part.parts if isinstance(inner, Text)]
     if texts or "response" not in left_out(part):

@@ -121,12 +121,13 @@ def _unmark(raw: str) -> str:
 class CallIds:
     """Gives ids to calls and results that came without: equal ones for equal beginnings."""
 
-    __slots__ = ("_count", "_make", "_seen", "_waiting", "strict")
+    __slots__ = ("_count", "_made", "_make", "_seen", "_waiting", "strict")
 
     def __init__(self, make: Callable[[], str] | None = None, *, strict: bool = False) -> None:
         self.strict = strict
         self._make = make
         self._count = 0
+        self._made: set[str] = set()
         self._seen: set[str] = set()
         self._waiting: dict[str, dict[str, None]] = {}
 
@@ -134,6 +135,8 @@ class CallIds:
         """The id of a call, and whether it was made up."""
         given = self._given(fields)
         call_id = self._new("call_") if given is None else given
+        if given is None:
+            self._made.add(call_id)
         self._count += 1
         self._seen.add(call_id)
         self._waiting.setdefault(name, {})[call_id] = None
@@ -141,8 +144,8 @@ class CallIds:
 
     def result(self, fields: Fields, name: str) -> tuple[str, bool]:
         """The id of the call that a result answers: its own, or that of the first one waiting."""
-        given = self._given(fields)
         waiting = self._waiting.get(name)
+        given = None if waiting and self._is_invented(fields, waiting) else self._given(fields)
         if given is not None:
             if waiting:
                 waiting.pop(given, None)
@@ -154,6 +157,13 @@ class CallIds:
         made = self._new("result_")
         self._seen.add(made)
         return made, True
+
+    def _is_invented(self, fields: Fields, waiting: dict[str, None]) -> bool:
+        """Whether a client made up an id for the result of a call that has none; it stays among
+        the rest.
+        """
+        given = fields.peek("id")
+        return type(given) is str and given not in self._seen and next(iter(waiting)) in self._made
 
     def _given(self, fields: Fields) -> str | None:
         # An empty id is none, and stays among the rest.

@@ -55,6 +55,8 @@ SURFACE: Final = Surface(
     array_streams=True,
     # A comment breaks the parsers of Google's own SDKs; a blank line does not.
     keep_alive=b"\r\n",
+    # Google's own SDKs take a comment for JSON.
+    comments=False,
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",

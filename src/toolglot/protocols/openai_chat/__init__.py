@@ -20,6 +20,7 @@ What only a spelling distinguishes is remembered in `extras` under `SPELLING`, w
 protocol reads and which never reaches the wire as such.
 """
 
+from toolglot.protocols.openai_chat.check import StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
 from toolglot.protocols.openai_chat.stream import StreamDecoder, StreamEncoder
@@ -28,6 +29,7 @@ from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 __all__ = [
     "NAME",
     "SURFACE",
+    "StreamCheck",
     "StreamDecoder",
     "StreamEncoder",
     "decode_request",
