@@ -1,10 +1,12 @@
 """Log lines: JSON for machines, words for people, and no secrets in either."""
 
+import asyncio
 import io
 import json
 import logging
 
 import pytest
+from tests.gateway.running import gateway
 
 from toolglot.gateway import logs
 from toolglot.gateway.logs import FIELDS, LOGGER
@@ -109,3 +111,21 @@ def test_libraries_speak_in_the_same_form(library):
     logging.getLogger(library).error("trouble with %s", KEY)
     line = json.loads(stream.getvalue())
     assert (line["level"], KEY in line["message"]) == ("error", False)
+
+
+def test_what_is_no_http_is_told_in_one_line(capfd):
+    logs.set_up("info", as_json=False)
+
+    async def run():
+        async with gateway() as session:
+            url = session._build_url("/")
+            reader, writer = await asyncio.open_connection(url.host, url.port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n")
+            assert b" 400 " in await reader.readline()
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(run())
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "warning" in line
+    assert "Content-Length" in line

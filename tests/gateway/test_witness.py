@@ -6,6 +6,7 @@ import logging
 import re
 
 import pytest
+from aiohttp import web
 from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.test_relay import asked, post, scripted
 
@@ -71,3 +72,74 @@ def test_prompts_do_not_reach_a_log(caplog):
     assert "openai-chat" in said
     assert "Which way" not in said
     assert "secret prompt" not in said
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_recording_tells_of_the_provider_that_answered_at_last(tmp_path, stream, capsys):
+    """The first cannot be reached, the second is busy; both speak another protocol."""
+
+    async def busy(_request):
+        return web.json_response({"error": {"message": "later"}}, status=503)
+
+    async def run():
+        async with (
+            upstream(busy) as full,
+            upstream(scripted("openai-chat", [])) as url,
+            gateway(
+                {
+                    "down": provider("anthropic", "http://127.0.0.1:9"),
+                    "full": provider("gemini", full),
+                    "them": provider("openai-chat", url),
+                },
+                [to("down/a", "full/b", "them/c")],
+                record=str(tmp_path),
+            ) as session,
+        ):
+            for protocol in ("anthropic", "openai-responses", "gemini"):
+                reply, _ = await post(session, protocol, stream=stream)
+                assert reply.status == 200
+
+    asyncio.run(run())
+    for folder in tmp_path.iterdir():
+        meta = json.loads((folder / "meta.json").read_text())
+        assert (meta["provider"], meta["options"]["model"]) == ("openai-chat", "c")
+        assert [each["status"] for each in meta["attempts"]] == [0, 503]
+    assert main(["replay", str(tmp_path)]) == 0, capsys.readouterr()
+
+
+@pytest.mark.parametrize("protocol", ["anthropic", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_failure_can_be_replayed(tmp_path, protocol, stream, capsys):
+    async def busy(_request):
+        return web.json_response({"error": {"message": "later"}}, status=503)
+
+    async def run():
+        async with (
+            upstream(busy) as url,
+            gateway({"them": provider("openai-chat", url)}, record=str(tmp_path)) as session,
+        ):
+            await post(session, protocol, stream=stream)
+
+    asyncio.run(run())
+    assert main(["replay", str(tmp_path)]) == 0, capsys.readouterr()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_continued_response_can_be_replayed(tmp_path, stream, capsys):
+    async def run():
+        async with (
+            upstream(scripted("openai-chat", [])) as url,
+            gateway({"them": provider("openai-chat", url)}, record=str(tmp_path)) as session,
+        ):
+            body = {"model": "m", "input": "one"}
+            async with session.post("/v1/responses", json=body) as reply:
+                first = (await reply.json())["id"]
+            body = {"model": "m", "input": "two", "previous_response_id": first, "stream": stream}
+            async with session.post("/v1/responses", json=body) as reply:
+                assert first in await reply.text()
+
+    asyncio.run(run())
+    _, second = sorted(tmp_path.iterdir())
+    assert b"one" in (second / "continued.request.json").read_bytes()
+    assert b"one" not in (second / "client.request.json").read_bytes()
+    assert main(["replay", str(tmp_path)]) == 0, capsys.readouterr()

@@ -16,7 +16,7 @@ from msgspec import Struct
 from toolglot.cli.common import Commands, add_command
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
-from toolglot.gateway.record import META, Meta, options_from_json, read_meta
+from toolglot.gateway.record import CONTINUED, META, Meta, options_from_json, read_meta
 from toolglot.wire import jsontext
 
 _EXAMPLES: Final = ("toolglot replay recordings", "toolglot replay recordings/0007-req_1 --update")
@@ -92,8 +92,10 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
         exchange = Exchange(
             meta.client, meta.provider, options_from_json(meta.options), now=meta.now
         )
-        asked = (folder / "client.request.json").read_bytes()
+        whole = folder / CONTINUED
+        asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()
         request = Result(sent, sent.read_bytes(), exchange.request(asked, meta.path).data)
+        exchange.repeat(meta.echo)
         if got is None or shown is None:
             return request, None
         answer = _answer(exchange, meta, got.read_bytes(), streams=got.suffix != ".json")
@@ -107,7 +109,10 @@ def _answer(exchange: Exchange, meta: Meta, data: bytes, *, streams: bool) -> by
         if streams:
             return b"".join(_streamed(exchange, meta, data))
         return exchange.unfolded(data).data
-    return exchange.response(data, status=meta.status, headers=meta.response_headers).data
+    answer = exchange.response(
+        data, status=meta.status, headers=meta.response_headers, stream=meta.stream
+    )
+    return answer.data
 
 
 def _streamed(exchange: Exchange, meta: Meta, data: bytes) -> Iterator[bytes]:

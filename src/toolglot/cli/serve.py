@@ -84,6 +84,9 @@ def run(args: argparse.Namespace) -> int:
     for place in plain_secrets(config):
         gateway.say(f"warning: {place} stands in {path} in the clear; use env:NAME or file:PATH")
     server = config.server
+    if server.workers > 1:
+        # A port that is shared would be shared with another gateway, too.
+        gateway.listen(server.host, server.port).close()
     sock = gateway.listen(server.host, server.port, shared=server.workers > 1)
     port = sock.getsockname()[1]
 

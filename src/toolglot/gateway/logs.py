@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TextIO
 
+from aiohttp.http_exceptions import HttpProcessingError
+
 from toolglot.gateway.redact import scrub
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -33,12 +35,23 @@ def set_up(
         as_json = not target.isatty()
     handler = logging.StreamHandler(target)
     handler.setFormatter(JsonLines() if as_json else Words())
+    handler.addFilter(_shorten)
     for logger in (LOGGER, *map(logging.getLogger, _LIBRARIES)):
         for old in logger.handlers[:]:
             logger.removeHandler(old)
         logger.addHandler(handler)
         logger.propagate = False
     LOGGER.setLevel(level.upper())
+
+
+def _shorten(record: logging.LogRecord) -> bool:
+    """Whoever sends something else than HTTP is worth a line, but no traceback."""
+    problem = record.exc_info[1] if record.exc_info else None
+    if isinstance(problem, HttpProcessingError):
+        record.msg, record.args = f"{record.getMessage()}: {' '.join(problem.message.split())}", ()
+        record.exc_info, record.exc_text = None, None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 class JsonLines(logging.Formatter):

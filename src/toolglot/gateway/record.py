@@ -3,6 +3,7 @@
     0007-req_1/
       meta.json                 protocols, options, time, URL, headers, statuses, sizes of chunks
       client.request.json       what the client asked, byte for byte
+      continued.request.json    the same with what came before it, if it continues an answer
       upstream.request.json     what the provider was asked
       upstream.response.sse     what it answered (.json, .sse or .ndjson)
       client.response.sse       what the client got
@@ -35,6 +36,7 @@ from toolglot.wire import jsontext
 
 META: Final = "meta.json"
 RECEIPT: Final = "receipt.json"
+CONTINUED: Final = "continued.request.json"
 _VERSION: Final = 1
 _NOT_RECORDED: Final = frozenset({"passes", "response_passes"})
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -61,6 +63,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
 
     options: Json = {}
     """The options of the translation, as `options_to_json` gives them."""
+
+    echo: Json = {}
+    """What the answer repeats of a request that continues another."""
 
     now: int = 0
     """The time that the translation was told, in seconds since the epoch."""
@@ -95,6 +100,7 @@ class Recording:
         self._recorder = recorder
         self._started = perf_counter()
         self._asked = b""
+        self._continued = b""
         self._sent: bytes | None = None
         self._answer: list[bytes] = []
         self._shown: list[bytes] = []
@@ -104,13 +110,23 @@ class Recording:
         """What the client asked."""
         self._asked = body
 
+    def turn_to(self, provider: str, options: Json, now: int) -> None:
+        """How the request is translated for the provider that is asked next."""
+        self.meta.provider, self.meta.options, self.meta.now = provider, options, now
+
+    def continues(self, asked: bytes, echo: Mapping[str, Any]) -> None:
+        """The request with what came before it, and what its answer repeats."""
+        self._continued, self.meta.echo = asked, dict(echo)
+
     def upstream_request(self, body: bytes, url: str, headers: Mapping[str, str]) -> None:
         """What the provider is asked. A further attempt replaces an earlier one."""
         meta = self.meta
         if self._sent is not None:
             meta.attempts.append({"url": meta.url, "status": meta.status})
             meta.status, meta.response_headers, meta.upstream_chunks = 0, {}, []
+            meta.client_status, meta.client_chunks = 0, []
             self._answer.clear()
+            self._shown.clear()
         self._sent = body
         meta.url, meta.upstream_headers = redact_url(url), redact_headers(headers)
 
@@ -137,6 +153,8 @@ class Recording:
         """Write it down, in another thread. `error` is why the provider's stream broke off."""
         self.meta.error = error
         files = {META: jsontext.pretty(to_builtins(self.meta)), "client.request.json": self._asked}
+        if self._continued not in (b"", self._asked):
+            files[CONTINUED] = self._continued
         if self._sent is not None:
             files["upstream.request.json"] = self._sent
         if self._answer:

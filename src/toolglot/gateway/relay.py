@@ -227,7 +227,7 @@ class Relay:
         targets = self.router.targets(call.model, _conversation(call))
         if not targets:
             raise Refusal(_unknown_model(call.model))
-        failure: Whole | None = None
+        failure: ApiError | None = None
         for place, target in enumerate(self._awake(targets)):
             last = place == len(targets) - 1
             call.target = target
@@ -236,10 +236,11 @@ class Relay:
                 if await self._ask(call, target, last=last):
                     return call.sink.response
             except Unreachable as error:
-                failure = whole(call, call.exchange.error(error.error))
-        if failure is None:
+                failure = error.error
+        if failure is None or call.exchange is None:
             raise AssertionError  # pragma: no cover - the last target always answers
-        await call.sink.whole(failure)
+        call.witness.failed(failure)
+        await call.sink.whole(whole(call, call.exchange.error(failure)))
         return call.sink.response
 
     def _awake(self, targets: list[Target]) -> list[Target]:
@@ -328,6 +329,8 @@ class Relay:
             sent=sent,
             headers=_passed(call, exchange),
             client_key=call.key,
+            asked=body,
+            echo=echo,
         )
 
     # --- the way back -----------------------------------------------------------------------------

@@ -54,6 +54,10 @@ class Question(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     """Headers of the client that its protocol has a meaning for."""
     client_key: str | None = None
+    asked: bytes = b""
+    """What was translated: the client's request, with what came before it."""
+    echo: Mapping[str, Any] = {}
+    """What the answer repeats of it."""
 
 
 class Client:

@@ -64,11 +64,12 @@ class Witness:
                 path=path,
                 model=seen.asked_model,
                 stream=stream,
-                options=options_to_json(exchange.options),
-                now=exchange.now,
             )
             self.recording = self._recorder.begin(meta)
             self.recording.client_request(body)
+        options = options_to_json(exchange.options)
+        self.recording.turn_to(exchange.provider, options, exchange.now)
+        self.recording.continues(question.asked, question.echo)
         self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
 
     def replied(self, reply: aiohttp.ClientResponse) -> None:
