@@ -78,7 +78,8 @@ class StreamTranslator:
         self._watches = self._same and (watch or asks(chosen))
         self._decoder = decoder.StreamDecoder(self._ctx)
         self._encoder = encoder.StreamEncoder(self._ctx)
-        self._adapt = _chain(stream_passes(self._ctx))
+        passed = self._same and not asks(chosen)
+        self._adapt = _as_it_is if passed else _chain(stream_passes(self._ctx))
         self._grammar = Grammar()
         self._relabel = _relabel(self._ctx) if self._same else None
         self._started: Started | None = None
@@ -168,9 +169,13 @@ class StreamTranslator:
     def _anew(self, what: str, before: int) -> bytes:
         """Write the stream from here on; the events up to `before` have reached the client."""
         self._ctx.note("stream-mended", what)
-        self._same = False
-        events, self._past = self._past, []
-        return b"".join([self._encoder.encode(event) for event in events][before:])
+        past, self._past, self._same = self._past, [], False
+        if self._adapt is not _as_it_is:
+            # They went through the passes already.
+            return b"".join([self._encoder.encode(event) for event in past][before:])
+        self._adapt, self._grammar = _chain(stream_passes(self._ctx)), Grammar()
+        self._write(partial(iter, past[:before]))
+        return self._write(partial(iter, past[before:]))
 
     def _refuse(self, why: str) -> bytes:
         """The end of a stream that cannot be read on."""
@@ -233,6 +238,10 @@ class StreamTranslator:
         for event in events:
             self._grammar.check(event)
             yield event
+
+
+def _as_it_is(event: Event) -> Iterable[Event]:
+    return (event,)
 
 
 def _relabel(ctx: Context) -> Relabel | None:

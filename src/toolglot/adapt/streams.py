@@ -81,12 +81,13 @@ def stream_passes(ctx: Context) -> list[StreamPass]:
 
 
 class Naming:
-    """The model under the name that the client asked for."""
+    """The model under the name that the client asked for, where the provider knows another."""
 
     __slots__ = ("_model",)
 
     def __init__(self, ctx: Context) -> None:
-        self._model = ctx.request.model if ctx.request is not None else ""
+        asked = ctx.request if ctx.options.model is not None else None
+        self._model = asked.model if asked is not None else ""
 
     def feed(self, event: Event) -> Iterable[Event]:
         """What one event becomes."""
