@@ -106,6 +106,14 @@ SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}
 
 LINE: Final = [{"type": "text", "text": "x-anthropic-billing-header: cc_version=1;"}]
 
+
+def mended() -> Receipt:
+    """What watching a careless stream changed."""
+    translator = StreamTranslator("anthropic", "anthropic", watch=True)
+    translator.feed(b'data: {"type": "message_start", "message": {}}\n\n')
+    return translator.receipt
+
+
 MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "attribution-dropped": lambda: asked(anthropic(system=LINE), "anthropic", "openai-chat"),
     "usage-scaled": lambda: translate_response(
@@ -155,6 +163,7 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "call-invalid": lambda: called("{}", TEXT, validate="retry"),
     "calls-over-limit": lambda: called("{}", COUNT, 2, max_calls=1),
     "arguments-unwrapped": patched,
+    "stream-mended": mended,
     "call-renamed": lambda: repaired(ASKS, DONE, ASKS, DONE),
     "call-unknown": lambda: repair_history(
         chat(ASKS, DONE, tools=[{"type": "function", "function": {"name": "g"}}]), "openai-chat"

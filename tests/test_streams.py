@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 from tests.laws.corpus import FIXTURES, NAMES, PAIRS
 from tests.laws.streams import assert_legal, decode, encode
+from tests.upstreams.server import SPEAKERS, framed
+from tests.upstreams.values import Call, Offered, Reply, Say, Think, opaque
 
 from toolglot import StreamTranslator, UnknownProtocolError, ir
 from toolglot.context import Context
 from toolglot.errors import UntranslatableError
 from toolglot.events import Failed, Finished, PartDelta, PartEnded, PartStarted, Started, fold
+from toolglot.lint import lint_stream
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
+from toolglot.wire.passing import Passing
 
 REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
@@ -282,3 +286,169 @@ def test_whether_anything_was_told():
     assert not same.told
     same.feed(b":\n\n")
     assert same.told
+
+
+# --- answers that agent clients ask for again -----------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_an_answer_that_breaks_off_may_leave_its_part_open(source, target):
+    """X-15: so that agent clients ask again, where their protocol has no other word for it."""
+    written, translator = run(source, target, encode(source, TEXT[:3]), broken="open")
+    (error,) = errors_of(target, written)
+    assert translator.error is not None
+    if target == "anthropic":
+        assert error["error"]["type"] == "overloaded_error"
+        assert not_closed(written) == 1
+    elif target == "openai-responses":
+        assert not_closed(written) == 0
+
+
+def test_an_event_without_end_leaves_the_part_open_too(monkeypatch):
+    monkeypatch.setattr("toolglot.wire.sse.MAX_LINE", 5000)
+    translator = StreamTranslator("openai-chat", "anthropic", broken="open")
+    written = translator.feed(encode("openai-chat", TEXT[:3])) + translator.feed(b"x" * 6000)
+    assert errors_of("anthropic", written)[0]["error"]["type"] == "overloaded_error"
+    assert not_closed(written) == 1
+
+
+@pytest.mark.parametrize("ended", ["close", "fail"])
+def test_the_same_protocol_breaks_off_the_same_way(ended):
+    """X-15."""
+    translator = StreamTranslator("anthropic", "anthropic", watch=True, broken="open")
+    whole = encode("anthropic", TEXT[:3])
+    assert translator.feed(whole + b'event: content_block_delta\ndata: {"ty') == whole
+    late = ir.ApiError(kind="timeout", message="late")
+    written = translator.close() if ended == "close" else translator.fail(late)
+    (error,) = errors_of("anthropic", whole + written)
+    assert error["error"]["type"] == "overloaded_error"
+    assert not_closed(whole + written) == 1
+
+
+# --- careless streams in the client's own protocol ------------------------------------------------
+
+
+def answer_of(name: str, *, sloppy: bool = False) -> bytes:
+    """An answer with reasoning, text and a call, as an upstream of the protocol writes it."""
+    speaker = SPEAKERS[name]
+    asked = speaker.read("/v1beta/models/m:streamGenerateContent", ASKED[name])
+    tool = Offered("tides", {"type": "object"})
+    state = opaque(name) if name in ("anthropic", "openai-responses") else ""
+    call = Call(tool, {"port": "Hull"}, speaker.CALL_ID.format(1))
+    reply = Reply((Think("Hm, Hull.", state), Say("I look it up."), call), sloppy=sloppy)
+    return b"".join(framed(reply, asked, speaker))
+
+
+ASKED = {
+    "anthropic": {"model": "m", "messages": []},
+    "openai-chat": {"model": "m", "messages": [], "stream_options": {"include_usage": True}},
+    "openai-responses": {"model": "m", "input": []},
+    "gemini": {"contents": []},
+    "ollama": {"model": "m", "messages": []},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [1, 7, 100, 100_000])
+def test_a_sound_stream_passes_byte_for_byte(name, size):
+    """Whatever the cuts are, and however closely it is watched."""
+    for data in (answer_of(name), encode(name, TEXT)):
+        translator = StreamTranslator(name, name, watch=True)
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        assert b"".join(map(translator.feed, pieces)) + translator.close() == data
+        assert not translator.receipt
+        assert translator.stops
+
+
+FORGIVEN = {
+    "gemini": {"role", "usage", "model", "response-id", "model-version"},
+    "ollama": {"done-reason"},
+}
+"""What no client misses."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [1, 7, 100, 100_000])
+def test_a_careless_stream_is_mended(name, size):
+    """X-06, X-14: what strict clients miss is there, and what was said is the same."""
+    data = answer_of(name, sloppy=True)
+    translator = StreamTranslator(name, name, watch=True)
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    mended = b"".join(map(translator.feed, pieces)) + translator.close()
+    assert {each.rule for each in lint_stream(mended, name)} <= FORGIVEN.get(name, set())
+    said, meant = (fold(decode(name, [each])) for each in (mended, answer_of(name)))
+    assert words_of(said) == words_of(meant)
+    needed = name not in ("gemini", "ollama")
+    assert ("stream-mended" in translator.receipt.codes()) == needed
+    check = get_protocol(name).StreamCheck()
+    judged = list(Passing(check, lines=name == "ollama", comments=False).feed(mended))
+    assert all(sound for _, sound in judged)
+    assert check.ended
+    assert b": ping" not in mended or name != "gemini"
+
+
+def words_of(response: ir.Response | ir.ApiError) -> list[str]:
+    assert isinstance(response, ir.Response)
+    return [
+        part.arguments if isinstance(part, ir.ToolCall) else getattr(part, "text", "")
+        for part in response.choices[0].parts
+    ]
+
+
+LATE_FAULTS = {
+    "anthropic": (b'"usage":{"input_tokens":100,', b'"usage":null,"was":{"input_tokens":100,', 1),
+    "openai-chat": (b'"finish_reason":"tool_calls"', b'"finish_reason":null', 0),
+    "openai-responses": (b'"total_tokens":120', b'"total":120', 0),
+}
+
+
+@pytest.mark.parametrize("name", LATE_FAULTS)
+def test_a_fault_at_the_end_changes_only_the_end(name):
+    """The client has read what came before; the rest follows on it."""
+    data = answer_of(name)
+    what, other, place = LATE_FAULTS[name]
+    before, *rest = data.split(what)
+    at = len(before) if not place else len(before) + len(what) + len(rest[0])
+    broken = data[:at] + other + data[at + len(what) :]
+    assert broken != data
+    translator = StreamTranslator(name, name, watch=True)
+    mended = translator.feed(broken) + translator.close()
+    last = data.rfind(b"\n\n", 0, at)
+    assert mended[: last + 2] == data[: last + 2]
+    assert words_of(fold(decode(name, [mended]))) == words_of(fold(decode(name, [data])))
+    assert name == get_protocol(name).NAME
+    assert lint_stream(mended, name) == []
+    assert translator.receipt.codes()["stream-mended"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("anthropic", b"event: message_stop"), ("openai-responses", b"event: response.completed")],
+)
+def test_a_missing_end_is_completed_or_told(name, end):
+    """X-15: no client may wait, or ask, for ever."""
+    data = answer_of(name)
+    cut = data[: data.rindex(end)]
+    translator = StreamTranslator(name, name, watch=True)
+    written = translator.feed(cut) + translator.close()
+    assert written.startswith(cut)
+    assert end in written or len(errors_of(name, written)) == 1
+
+
+def test_a_mended_stream_names_the_model_that_was_asked_for():
+    """X-17."""
+    asked = ir.Request(model="asked-for", messages=())
+    data = answer_of("openai-chat", sloppy=True)
+    mended, _ = run("openai-chat", "openai-chat", data, request=asked, watch=True, model="m")
+    assert b'"model":"asked-for"' in mended
+    assert b'"model":"m"' not in mended
+
+
+def test_a_stream_that_never_ends_an_event_is_refused_in_its_own_protocol(monkeypatch):
+    """Law 10."""
+    monkeypatch.setattr("toolglot.wire.passing.MAX_LINE", 5000)
+    translator = StreamTranslator("anthropic", "anthropic", watch=True)
+    written = translator.feed(encode("anthropic", TEXT[:3])) + translator.feed(b"x" * 6000)
+    assert len(errors_of("anthropic", written)) == 1
+    assert translator.feed(b"x") == b""
+    assert translator.close() == b""

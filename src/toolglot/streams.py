@@ -169,9 +169,13 @@ class StreamTranslator:
     def _anew(self, what: str, before: int) -> bytes:
         """Write the stream from here on; the events up to `before` have reached the client."""
         self._ctx.note("stream-mended", what)
-        self._same = False
-        events, self._past = self._past, []
-        return b"".join([self._encoder.encode(event) for event in events][before:])
+        past, self._past, self._same = self._past, [], False
+        if self._adapt is not _as_it_is:
+            # They went through the passes already.
+            return b"".join([self._encoder.encode(event) for event in past][before:])
+        self._adapt, self._grammar = _chain(stream_passes(self._ctx)), Grammar()
+        self._write(partial(iter, past[:before]))
+        return self._write(partial(iter, past[before:]))
 
     def _refuse(self, why: str) -> bytes:
         """The end of a stream that cannot be read on."""

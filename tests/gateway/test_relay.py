@@ -5,12 +5,14 @@ import asyncio
 import pytest
 from aiohttp import web
 from tests.gateway.running import BASES, gateway, provider, to, upstream
+from tests.upstreams.server import ScriptedUpstream
 
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.events import unfold
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_request, encode_response
+from toolglot.wire.passing import Passing
 
 ASKED = ir.Request(
     model="the-model",
@@ -279,3 +281,50 @@ def test_streams_with_the_same_id_are_all_kept_alive():
                 go_on.set()
 
     asyncio.run(run())
+
+
+# --- answers that break off, and careless ones ----------------------------------------------------
+
+
+def play(scenario, ours, theirs):
+    """What a client gets whose provider plays a scenario, and how often that was asked."""
+
+    async def run():
+        tool = ir.FunctionTool(
+            name="shell", parameters={"type": "object", "properties": {"command": {}}}
+        )
+        request = ir.Request(
+            model="m", messages=ASKED.messages, max_tokens=9, stream=True, tools=(tool,)
+        )
+        wire = encode_request(request, target=ours)
+        async with (
+            ScriptedUpstream(scenario) as scripted_,
+            gateway({"p": provider(theirs, scripted_.url)}, [to("p")]) as session,
+            session.post(wire.path, data=wire.data(), params=dict(wire.query)) as response,
+        ):
+            return await response.read()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("theirs", NAMES)
+def test_an_agent_client_is_made_to_ask_again(theirs):
+    """X-15: the block that broke off stays open, and the error is one that passes."""
+    told = play("cut", "anthropic", theirs)
+    assert told.count(b"event: content_block_start") == 1
+    assert b"event: content_block_stop" not in told
+    assert b'"overloaded_error"' in told
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_careless_provider_of_the_clients_own_protocol(name):
+    """X-06: what the client gets has all that strict clients need, and nothing they stumble on."""
+    told = play("sloppy", name, name)
+    codec = get_protocol(name)
+    lines = codec.SURFACE.stream_type != "text/event-stream"
+    check = codec.StreamCheck()
+    passing = Passing(check, lines=lines)
+    assert all(sound for _, sound in (*passing.feed(told), *passing.close()))
+    assert check.ended
+    if not codec.SURFACE.comments:
+        assert b": ping" not in told

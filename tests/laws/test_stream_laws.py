@@ -385,18 +385,43 @@ def test_looking_for_calls_changes_nothing_where_there_are_none(
     assert "call-promoted" not in looked[1].codes()
 
 
+STRAY_END = ir.Response(
+    id="r1",
+    model="m",
+    choices=(
+        ir.Choice(
+            parts=(
+                ir.Text(text="*Ùn"),
+                ir.ToolCall(id="call_1", name="tell", arguments="{}"),
+                ir.Text(text="</thinking>"),
+            ),
+            stop=ir.StopReason(kind="tool_calls"),
+        ),
+    ),
+)
+
+
+def closes_reasoning(part: ir.Part) -> bool:
+    return isinstance(part, ir.Text) and part.text.lstrip().startswith("</")
+
+
 @every_target
 @pytest.mark.parametrize("source", NAMES)
 @given(response=responses(), seed=seeds)
+@example(response=STRAY_END, seed=0)
 @slow_ok
 def test_looking_for_calls_changes_no_generated_answer(
     source: str, target: str, response: ir.Response, seed: int
 ) -> None:
     data = stream_of(source, response, seed)
-    streams = [
-        fold(decode(target, [translate(source, target, [data], dialect=dialect)[0]]))
-        for dialect in (None, "auto")
-    ]
+    plain_, looked = (
+        translate(source, target, [data], dialect=dialect) for dialect in (None, "auto")
+    )
+    if "marks-dropped" in looked[1].codes():
+        # The end of reasoning that began in the prompt may stand before the first word of a text.
+        assert any(closes_reasoning(part) for part in response.choices[0].parts)
+        return
+    streams = [fold(decode(target, [written])) for written, _ in (plain_, looked)]
     assert loose(streams[0], target) == loose(streams[1], target)
     body = assembled(source, response)
     wires = [

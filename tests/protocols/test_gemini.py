@@ -630,6 +630,32 @@ def test_unknown_service_tier_is_noted():
 # --- requests: calls and results -----------------------------------------------------------------
 
 
+def test_an_id_that_a_client_made_up_for_a_result_finds_its_call():
+    """case-19: some clients name results although the calls have no ids."""
+    calls = [{"functionCall": {"name": name, "args": {}}} for name in ("f", "g", "f")]
+    results = [
+        {"functionResponse": {"id": f"{name}-{place}", "name": name, "response": {"output": text}}}
+        for place, (name, text) in enumerate((("f", "one"), ("g", "two"), ("f", "three")))
+    ]
+    body = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]}
+    request = decode(body)
+    parts = [part for message in request.messages for part in message.parts]
+    assert [part.id for part in parts] == ["call_0", "call_1", "call_2"] * 2
+    assert encode(request)["contents"] == body["contents"]
+
+
+def test_a_client_gets_ids_also_for_calls_that_had_none():
+    """S0-04: or it makes up others for the results."""
+    call = ToolCall(id="call_7", name="f", arguments="{}", id_made=True)
+    choice = Choice(parts=(call,), stop=StopReason(kind="tool_calls"))
+    response = Response(id="r", model="m", choices=(choice,))
+    own = gemini.SURFACE
+    for source, told in ((replace(own, name="another"), "call_7"), (own, None)):
+        wire = gemini.encode_response(response, Context(source=source, target=own))
+        (part,) = wire.body["candidates"][0]["content"]["parts"]
+        assert part["functionCall"].get("id") == told
+
+
 def test_ids_are_made_by_position():
     """case-19: no ids on the wire; equal ones between turns, results matched by order in a name."""
     request = decode(load(FIXTURES / "calls-without-ids.request.json"))

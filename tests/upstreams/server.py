@@ -148,10 +148,14 @@ def _never(_failure: Failure, _asked: Asked) -> tuple[Event, ...]:
 async def _stream(
     request: web.Request, reply: Reply, asked: Asked, speaker: ModuleType
 ) -> web.StreamResponse:
-    data = [_framed(event, speaker) for event in speaker.events(reply, asked)]
+    return await _write(request, framed(reply, asked, speaker), speaker, cut=reply.cut)
+
+
+def framed(reply: Reply, asked: Asked, speaker: ModuleType) -> list[bytes]:
+    """The pieces of a streamed answer."""
     if reply.sloppy:
-        data = list(_careless(reply, asked, speaker))
-    return await _write(request, data, speaker, cut=reply.cut)
+        return list(_careless(reply, asked, speaker))
+    return [_framed(event, speaker) for event in speaker.events(reply, asked)]
 
 
 async def _write(

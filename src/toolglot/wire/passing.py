@@ -64,7 +64,7 @@ class Passing:
     def close(self) -> Iterator[tuple[bytes, bool]]:
         """The event that the stream ended in."""
         rest = self.take()
-        if rest.strip():
+        if rest:
             yield self._judged(rest, last=True)
 
     def take(self) -> bytes:
