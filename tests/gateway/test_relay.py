@@ -226,66 +226,6 @@ def test_a_path_without_its_version_reaches_the_same_provider(name):
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_key_that_the_provider_repeats_does_not_reach_the_client(client, stream):
-    key = "sk-live-0123456789abcdef"
-
-    async def refuses(request):
-        told = f"Incorrect API key provided: {request.headers['Authorization']}"
-        return web.json_response({"error": {"message": told}}, status=401)
-
-    async def run():
-        async with (
-            upstream(refuses) as url,
-            gateway({"them": provider("openai-chat", url, api_key=key)}) as session,
-        ):
-            wire = asked(client, stream=stream)
-            async with session.post(wire["path"], data=wire["data"]) as reply:
-                return reply.status, await reply.text()
-
-    status, text = asyncio.run(run())
-    assert status == 401
-    assert "Incorrect API key" in text
-    assert key not in text
-
-
-def test_streams_with_the_same_id_are_all_kept_alive():
-    """Ids are the clients' own, so two may have the same."""
-
-    async def run():
-        go_on = asyncio.Event()
-
-        async def silent(request):
-            reply = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-            await reply.prepare(request)
-            await reply.write(
-                b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
-            )
-            await go_on.wait()
-            return reply
-
-        async def alive(session):
-            wire = asked("anthropic", stream=True)
-            headers = {"x-request-id": "same"}
-            async with session.post(wire["path"], data=wire["data"], headers=headers) as reply:
-                await reply.content.readuntil(get_protocol("anthropic").SURFACE.keep_alive)
-
-        async with (
-            upstream(silent) as url,
-            gateway({"them": provider("openai-chat", url)}, keep_alive=0.01) as session,
-        ):
-            try:
-                await asyncio.wait_for(asyncio.gather(alive(session), alive(session)), 9)
-            finally:
-                go_on.set()
-
-    asyncio.run(run())
-
-
-# --- answers that break off, and careless ones ----------------------------------------------------
-
-
 def play(scenario, ours, theirs):
     """What a client gets whose provider plays a scenario, and how often that was asked."""
 

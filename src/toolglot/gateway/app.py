@@ -10,6 +10,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from toolglot.errors import DecodeError
+from toolglot.gateway.call import Call, given_key, refused
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.conversations import Conversations
 from toolglot.gateway.doors import add_ways
@@ -20,7 +21,7 @@ from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.models import Catalogue
 from toolglot.gateway.observe import Observer
 from toolglot.gateway.record import Recorder
-from toolglot.gateway.relay import Call, Relay, given_key, refused
+from toolglot.gateway.relay import Relay
 from toolglot.gateway.reload import watch
 from toolglot.gateway.responses import Responses
 from toolglot.gateway.sessions import Sessions

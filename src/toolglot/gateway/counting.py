@@ -14,8 +14,8 @@ from toolglot.adapt.window import scaled
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange, Sent
+from toolglot.gateway.call import Call
 from toolglot.gateway.providers import Upstream
-from toolglot.gateway.relay import Call
 from toolglot.gateway.routing import Target
 from toolglot.gateway.tokens import count_request
 from toolglot.gateway.upstream import Client

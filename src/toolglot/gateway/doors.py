@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from msgspec import Struct
 
-from toolglot.gateway.relay import Relay, given_key
+from toolglot.gateway.call import given_key
+from toolglot.gateway.relay import Relay
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

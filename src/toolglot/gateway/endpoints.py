@@ -10,12 +10,13 @@ from toolglot import __version__
 from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
+from toolglot.gateway.call import PROTOCOL, Call, id_of
 from toolglot.gateway.counting import count
 from toolglot.gateway.doors import Visit
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.metrics import CONTENT_TYPE
 from toolglot.gateway.models import SHAPES, Catalogue, ollama_show
-from toolglot.gateway.relay import PROTOCOL, Call, Relay, id_of
+from toolglot.gateway.relay import Relay
 from toolglot.gateway.routing import Target
 from toolglot.ir import ApiError, ErrorKind, Json
 from toolglot.receipt import Receipt

@@ -13,10 +13,11 @@ from aiohttp import web
 from yarl import URL
 
 from toolglot.errors import DecodeError
+from toolglot.gateway.call import id_of
 from toolglot.gateway.endpoints import error, refuse
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.logs import LOGGER
-from toolglot.gateway.relay import Relay, id_of
+from toolglot.gateway.relay import Relay
 from toolglot.ir import ApiError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

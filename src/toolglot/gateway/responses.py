@@ -17,11 +17,12 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.exchange import streamed
 from toolglot.gateway import compaction
+from toolglot.gateway.call import Call, refused
 from toolglot.gateway.doors import Visit, add_ways
 from toolglot.gateway.endpoints import answer, error
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.items import Item, items_of, listed, page
-from toolglot.gateway.relay import Call, Relay, refused
+from toolglot.gateway.relay import Relay
 from toolglot.gateway.sessions import Sessions
 from toolglot.gateway.shelf import Kept, Shelf, new_id
 from toolglot.gateway.sinks import MemorySink, Whole

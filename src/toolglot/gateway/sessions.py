@@ -14,9 +14,9 @@ from aiohttp import web
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange
 from toolglot.gateway import compaction
+from toolglot.gateway.call import Call
 from toolglot.gateway.guard import Refusal
 from toolglot.gateway.items import Item, is_foreign_reasoning, items_of, listed
-from toolglot.gateway.relay import Call
 from toolglot.gateway.shelf import CONVERSATION, Conversation, Issued, Kept, Shelf, new_id
 from toolglot.gateway.sinks import Sink, Whole
 from toolglot.gateway.store import Store

@@ -17,9 +17,10 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.exchange import streamed
+from toolglot.gateway.call import Call, refused
 from toolglot.gateway.endpoints import error, refuse
 from toolglot.gateway.guard import Refusal
-from toolglot.gateway.relay import Call, Relay, refused
+from toolglot.gateway.relay import Relay
 from toolglot.gateway.sessions import Sessions
 from toolglot.gateway.sinks import Whole
 from toolglot.gateway.store import MemoryStore
