@@ -22,6 +22,7 @@ TRIALS = [
 SMOKE = [
     Trial("claude", "anthropic", "openai-chat", "parallel"),
     Trial("claude", "anthropic", "gemini", "sloppy"),
+    Trial("claude", "anthropic", "openai-responses", "cut"),
     Trial("codex", "openai-responses", "anthropic", "parallel"),
     Trial("codex", "openai-responses", "ollama", "image"),
     Trial("gemini", "gemini", "openai-responses", "parallel"),
@@ -56,6 +57,10 @@ def judge(trial, tmp_path, record_property):
         assert outcome.reason, f"works now: take it out of KNOWN\n{tail}"
         return
     assert not outcome.reason, f"{outcome.reason} (exit code {outcome.ran.code})\n{tail}"
+
+
+# The first one installs its client.
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.mark.e2e
