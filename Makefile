@@ -33,8 +33,21 @@ local-model:
 run: $(STAMP) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve
 
-test: $(STAMP) ## Run all tests
+test: $(STAMP) ## Run all tests, then a few trials with real agent clients
 	@$(BIN)/python -m pytest -n 2 --quiet
+	@$(MAKE) smoke
+
+# Where the clients cannot be had, the tests say so and are skipped.
+smoke: $(STAMP) node ## Run real agent clients through the gateway: each with two upstreams
+	@echo "Agent clients from npm, through the gateway"
+	@$(BIN)/python -m pytest tests/e2e -m e2e_smoke -n 2 --quiet -rs
+
+node:
+	@if ! command -v npm > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "Installing node and npm"; \
+		{ apt-get update -qq && apt-get install -y -qq nodejs npm; } > /dev/null 2>&1 \
+			|| echo "They cannot be installed here"; \
+	fi
 
 lint: $(STAMP) ## Check style, types, layers and generated documentation
 	@$(BIN)/ruff check --quiet

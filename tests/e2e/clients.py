@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +21,8 @@ _INSTALL_SECONDS = 300
 
 _NATIVE = {"claude": "@anthropic-ai/claude-code-*/claude", "opencode": "opencode-*/bin/opencode"}
 """Programs that an install script would put in place; install scripts are not run."""
+_NODE = 20
+"""The oldest Node that clients take which are written for it."""
 
 _HEADLESS: dict[str, Callable[[str], list[str]]] = {
     "claude": lambda prompt: [
@@ -64,12 +67,25 @@ _SETTINGS = {
 
 
 class UnavailableError(Exception):
-    """A client cannot be installed here."""
+    """A client cannot be installed here, or not run."""
+
+
+@cache
+def _need_node(least: int) -> None:
+    """Clients that are written for Node need one that is new enough."""
+    node = shutil.which("node")
+    if node is None:
+        raise UnavailableError("node is not installed")
+    said = subprocess.run([node, "--version"], check=True, capture_output=True, text=True).stdout
+    if int(said.lstrip("v").partition(".")[0]) < least:
+        raise UnavailableError(f"node {said.strip()} is older than {least}")
 
 
 def program(name: str) -> Path:
     """Where the program of a client is; it is installed on first use."""
     client = CLIENTS[name]
+    if name not in _NATIVE:
+        _need_node(_NODE)
     folder = CACHE / f"{name}-{client.version}"
     if not folder.exists():
         _install(client, folder)
@@ -88,7 +104,7 @@ def _install(client: Client, folder: Path) -> None:
         Path(beside).mkdir(exist_ok=True)
 
 
-def _npm_install(package: str, folder: str) -> None:
+def _npm_install(package: str, folder: str, tries: int = 2) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         raise UnavailableError("node and npm are not installed")
@@ -98,6 +114,9 @@ def _npm_install(package: str, folder: str) -> None:
             [*command, package], check=True, capture_output=True, timeout=_INSTALL_SECONDS
         )
     except subprocess.CalledProcessError as error:
+        if tries > 1:
+            _npm_install(package, folder, tries - 1)
+            return
         last = error.stderr.decode().strip().splitlines()[-1:]
         raise UnavailableError(f"npm cannot install {package}: {last}") from error
     except subprocess.TimeoutExpired as error:
