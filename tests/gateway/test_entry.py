@@ -65,6 +65,12 @@ def test_a_base_url_with_too_much_at_its_end_gets_a_hint(base, path):
     assert f"at {path}: take {base} off" in text
 
 
+def test_a_path_that_leads_nowhere_is_told_where_to_ask():
+    status, _, text = ask("POST", "/v1/embeddings", json={})
+    assert status == 404
+    assert all(place in text for place in ("/v1/messages", "/v1/chat/completions", "/api/chat"))
+
+
 def test_paths_are_not_searched_without_end():
     status, _, text = ask("POST", "/a" * 1000 + "/v1/messages", json=HELLO)
     assert status == 404
@@ -220,7 +226,8 @@ def test_a_body_that_is_not_compressed_as_it_says_is_told_in_the_callers_shape(p
     headers = {"Content-Encoding": "gzip"}
     status, _, text = ask("POST", path, data=b'{"model": "m"}', headers=headers)
     assert status == 400
-    assert "gzip" in json.dumps(json.loads(text))
+    assert "Can not decode content-encoding: gzip" in json.dumps(json.loads(text))
+    assert "message:" not in text
 
 
 def test_a_client_that_leaves_is_no_fault(caplog):

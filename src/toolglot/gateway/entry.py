@@ -19,6 +19,7 @@ from toolglot.gateway.guard import Refusal
 from toolglot.gateway.logs import LOGGER
 from toolglot.gateway.relay import Relay
 from toolglot.ir import ApiError
+from toolglot.registry import PROTOCOLS
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -29,6 +30,7 @@ _SHOWN: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-af
 """Headers of answers that a page may read."""
 _BEGUN: Final = web.RequestKey("toolglot_begun", bool)
 _SECONDS: Final = "600"
+_PLACES: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
 """How many words of a path may be too many for a hint."""
 
@@ -86,7 +88,10 @@ def foreseen(problem: Exception, request: web.Request) -> ApiError:
     if isinstance(problem, web.HTTPRequestEntityTooLarge):
         limit = request.client_max_size
         return error("too_large", f"more than {limit} bytes (max_body in [server])", 413)
-    return error("invalid_request", str(problem), 400)
+    words = str(problem)
+    if isinstance(problem, web.RequestPayloadError):
+        words = words.rpartition("message:")[2].strip()
+    return error("invalid_request", words, 400)
 
 
 def unforeseen(request: web.Request) -> ApiError:
@@ -113,8 +118,9 @@ async def _elsewhere(request: web.Request) -> web.StreamResponse:
     tidy = _at(request, words)
     if tidy.rel_url.raw_path != request.rel_url.raw_path:
         return await request.app._handle(tidy)
-    message = f"{request.method} {request.path}: there is nothing here"
-    return refuse(request, error("not_found", message + await _hint(request, words), 404))
+    hint = await _hint(request, words) or f"; clients ask at {', '.join(_PLACES)}"
+    message = f"{request.method} {request.path}: there is nothing here{hint}"
+    return refuse(request, error("not_found", message, 404))
 
 
 async def _hint(request: web.Request, words: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final, TextIO
 
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.web import RequestPayloadError
 
 from toolglot.gateway.redact import scrub
 from toolglot.ir import Json
@@ -47,8 +48,8 @@ def set_up(
 def _shorten(record: logging.LogRecord) -> bool:
     """Whoever sends something else than HTTP is worth a line, but no traceback."""
     problem = record.exc_info[1] if record.exc_info else None
-    if isinstance(problem, HttpProcessingError):
-        record.msg, record.args = f"{record.getMessage()}: {' '.join(problem.message.split())}", ()
+    if isinstance(problem, HttpProcessingError | RequestPayloadError):
+        record.msg, record.args = f"{record.getMessage()}: {' '.join(str(problem).split())}", ()
         record.exc_info, record.exc_text = None, None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True
