@@ -10,9 +10,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TextIO
 
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.web import RequestPayloadError
-
 from toolglot.gateway.redact import scrub
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -46,9 +43,12 @@ def set_up(
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Whoever sends something else than HTTP is worth a line, but no traceback."""
+    """Whoever sends something else than HTTP is worth a line, but no traceback.
+
+    The library is known by name, because commands that keep a log must not need it.
+    """
     problem = record.exc_info[1] if record.exc_info else None
-    if isinstance(problem, HttpProcessingError | RequestPayloadError):
+    if problem is not None and type(problem).__module__.startswith("aiohttp."):
         record.msg, record.args = f"{record.getMessage()}: {' '.join(str(problem).split())}", ()
         record.exc_info, record.exc_text = None, None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
