@@ -72,7 +72,9 @@ def test_why_it_does_not_work(how, reason, kind, requests, stream):
 def test_an_answer_that_breaks_off(protocol):
     outcome, _ = tried(weather.breaking, protocol, stream=True)
     assert not outcome.works
-    assert outcome.kind == "server"
+    # Where agents ask again only after an overload, that is what they are told.
+    assert outcome.kind in {"server", "overloaded"}
+    assert "broke off" in outcome.reason
 
 
 @pytest.mark.parametrize(
