@@ -60,3 +60,23 @@ def test_else_it_is_an_estimate_and_says_so(path, protocol):
     estimate, body, _ = counted(path, protocol, refuses)
     assert estimate == "true"
     assert 1 <= body[KEYS.get(path, "input_tokens")] <= 40
+
+
+def test_the_clients_own_key_is_sent_on_where_that_is_configured():
+    keys = []
+
+    async def counts(request):
+        keys.append(request.headers.get("x-api-key"))
+        return web.json_response({"input_tokens": 5})
+
+    async def run():
+        async with (
+            upstream(counts) as url,
+            gateway({"them": provider("anthropic", url, api_key="client")}, [to("them/*")]) as it,
+        ):
+            path, headers = "/v1/messages/count_tokens", {"x-api-key": "the-clients-own"}
+            async with it.post(path, json=ASKED[path], headers=headers) as reply:
+                assert (await reply.json())["input_tokens"] == 5
+
+    asyncio.run(run())
+    assert keys == ["the-clients-own"]

@@ -279,3 +279,57 @@ def test_nothing_is_left_behind_by_thousands_of_requests(tmp_path, record_proper
                 assert await gateway.ended(5) == 0
 
     asyncio.run(run())
+
+
+# --- the end without a word -----------------------------------------------------------------------
+
+
+def test_what_was_kept_outlives_a_kill(tmp_path):
+    """Stored responses and the ledger are on the disk a moment after the answer."""
+    database = tmp_path / "it.db"
+    (tmp_path / "again").mkdir()
+
+    async def answer(turn):
+        await answer_well(turn, "openai-chat")
+
+    async def stored(url):
+        text = configuration("openai-chat", url, database=json.dumps(str(database)))
+        body = {"model": "m", "input": "Keep this."}
+        async with (
+            running_gateway(tmp_path, text) as it,
+            aiohttp.ClientSession(it.url) as session,
+            session.post("/v1/responses", json=body) as reply,
+        ):
+            number = (await reply.json())["id"]
+            while not _rows(database):  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.05)
+            it.process.kill()
+            assert await it.ended() == -9
+        return number
+
+    async def found(url, number):
+        text = configuration("openai-chat", url, database=json.dumps(str(database)))
+        async with (
+            running_gateway(tmp_path / "again", text) as it,
+            aiohttp.ClientSession(it.url) as session,
+            session.get(f"/v1/responses/{number}") as reply,
+        ):
+            return reply.status, await reply.json()
+
+    async def run():
+        async with wild(answer) as (url, _):
+            number = await asyncio.wait_for(stored(url), 60)
+            return number, *(await asyncio.wait_for(found(url, number), 60))
+
+    number, status, response = asyncio.run(run())
+    assert status == 200
+    assert response["id"] == number
+
+
+def _rows(path):
+    """Whether the ledger has anything in it."""
+    from toolglot.gateway.database import database
+    from toolglot.gateway.ledger import read_usage
+
+    with database(path) as db:
+        return list(read_usage(db, "model"))

@@ -92,7 +92,7 @@ async def _count(client: Client, target: Target, call: Call) -> Counted:
         counter = COUNTERS.get(spoken)
         if counter is not None:
             sent = _question(call, target.upstream, target.model, spoken)
-            answer = await client.fetch(target.upstream, spoken, sent.path, sent.data)
+            answer = await client.fetch(target.upstream, spoken, sent.path, sent.data, key=call.key)
             tokens = answer.get(counter.answer) if isinstance(answer, dict) else None
             if isinstance(tokens, int):
                 return Counted(tokens, estimate=False)

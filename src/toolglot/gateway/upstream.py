@@ -101,27 +101,42 @@ class Client:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def fetch(
-        self, upstream: Upstream, protocol: str, path: str, data: bytes | None = None
+        self,
+        upstream: Upstream,
+        protocol: str,
+        path: str,
+        data: bytes | None = None,
+        *,
+        key: str | None = None,
     ) -> Any:
-        """A small JSON answer that is good to have: None, if it is not to be had quickly."""
+        """A small JSON answer that is good to have: None, if it is not to be had quickly. `key` is
+        the client's own, for providers that it is sent on to.
+        """
         try:
-            status, body = await self.look(upstream, protocol, path, data)
+            status, body = await self.look(upstream, protocol, path, data, key=key)
             return jsontext.peek(body) if status < _FIRST_ERROR else None
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
             return None
 
     async def look(
-        self, upstream: Upstream, protocol: str, path: str, data: bytes | None = None
+        self,
+        upstream: Upstream,
+        protocol: str,
+        path: str,
+        data: bytes | None = None,
+        *,
+        key: str | None = None,
     ) -> tuple[int, bytes]:
         """A small answer, asked for once: its status and its bytes, or the error as it is."""
         headers = {"Content-Type": "application/json"} if data is not None else {}
+        used = key if upstream.passes_key else upstream.keys.next(time.monotonic())
         async with (
             asyncio.timeout(QUICK),
             self._session.request(
                 "GET" if data is None else "POST",
                 upstream.url(protocol, path, ""),
                 data=data,
-                headers={**headers, **upstream.headers(upstream.keys.next(time.monotonic()))},
+                headers={**headers, **upstream.headers(used)},
                 proxy=upstream.config.proxy,
                 allow_redirects=False,
             ) as reply,
