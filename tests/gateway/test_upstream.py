@@ -117,3 +117,30 @@ def test_a_connection_that_is_closed_without_an_answer_is_tried_once_more():
 )
 def test_how_long_to_wait(headers, seconds):
     assert retry_after(headers) == seconds
+
+
+def test_a_proxy_stands_in_between():
+    async def answers(request, _number):
+        return web.json_response({"asked": str(request.url)})
+
+    async def run():
+        seen = []
+
+        async def counted(request):
+            seen.append(str(request.url))
+            return await answers(request, len(seen))
+
+        async with upstream(counted) as proxy:
+            there = provider("openai-chat", "http://provider.invalid", proxy=proxy)
+            it = make_upstreams(Config(providers={"it": there}), {})["it"]
+            sent = Sent(path="/v1/chat/completions", data=b"{}")
+            client = Client()
+            try:
+                question = Question(upstream=it, protocol="openai-chat", model="m", sent=sent)
+                async with await client.ask(question) as reply:
+                    assert reply.status == 200
+            finally:
+                await client.close()
+        return seen
+
+    assert asyncio.run(run()) == ["http://provider.invalid/v1/chat/completions"]
