@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 from tests.wires import NAMES, PAIRS, answer, asking, assistant, call, pair, user
 
-from toolglot import Options, ir
+from toolglot import Options, ir, translate_request, translate_response
 from toolglot.adapt.carrier import TAG, Carrier, Place, pack, seal, unpack, unseal
 from toolglot.ir import Reasoning, Text
+from toolglot.translate import decode_response, encode_request
 
 SIGNED = Reasoning(text="Hm.", signature="c2ln", id="rs_1", extras={"anthropic": {"x": 1}})
 
@@ -201,3 +202,26 @@ def test_calls_of_a_client_without_ids_tell_of_themselves():
     assert back[:2] == parts[:2]
     assert [part.name for part in back[2:]] == ["f", "g"]
     assert "reasoning-dropped" not in codes(ctx)
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-responses", "gemini", "ollama"])
+def test_state_on_calls_of_a_chat_provider_comes_back(client):
+    """X-18: Google's models refuse calls without it, also where they speak Chat Completions."""
+    extra = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+    function = {"name": "f", "arguments": "{}"}
+    called = {"id": "c1", "type": "function", "function": function, "extra_content": extra}
+    message = {"role": "assistant", "content": "Hm.", "tool_calls": [called]}
+    body = {
+        "id": "1", "object": "chat.completion", "model": "m", "created": 1,
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+    }  # fmt: skip
+    shown, _ = translate_response(body, source="openai-chat", target=client)
+    answered = decode_response(shown.body, source=client)
+    turn = ir.Message(role="assistant", parts=answered.choices[0].parts)
+    result = ir.ToolResult(id="c1", name="f", parts=(ir.Text(text="done"),))
+    history = (turn, ir.Message(role="user", parts=(result,)))
+    request = ir.Request(model="m", messages=history, max_tokens=9)
+    back = encode_request(request, target=client)
+    sent, _ = translate_request(back.body, source=client, target="openai-chat", path=back.path)
+    (told,) = (each for each in sent.body["messages"] if each["role"] == "assistant")
+    assert told["tool_calls"][0]["extra_content"] == extra

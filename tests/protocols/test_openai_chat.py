@@ -1641,3 +1641,46 @@ def test_incomplete_calls_are_not_completed():
         Finished((StopReason(kind="length"),)),
     ]
     assert parts_of(read(write(events)))[0].arguments == ""
+
+
+# --- reasoning state on calls, as Google's models have it ----------------------------------------
+
+SIGNED = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+
+
+@pytest.mark.parametrize("extra", [SIGNED, {**SIGNED, "other": 1}, {"google": {}}, {"x": []}, "?"])
+def test_a_signature_on_a_call_is_state_and_stays_where_it_was(extra):
+    """X-18."""
+    told = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{**call(), "extra_content": extra}],
+    }
+    body = ask(user(), told)
+    request = decode(body)
+    (part,) = request.messages[-1].parts
+    has_state = isinstance(extra, dict) and extra.get("google") == SIGNED["google"]
+    assert part.signature == ("c2lnbmF0dXJl" if has_state else None)
+    assert encode(request) == body
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_signature_in_a_stream_is_the_calls(late):
+    """X-18: with the first piece of the call, or a later one."""
+    first = {"index": 0, **call(arguments="")}
+    more = {"index": 0, "function": {"arguments": "{}"}}
+    (more if late else first)["extra_content"] = SIGNED
+    chunks = [
+        {"id": "1", "object": "chat.completion.chunk", "model": "m", "created": 1,
+         "choices": [{"index": 0, "delta": {"tool_calls": [each]}, "finish_reason": None}]}
+        for each in (first, more)
+    ]  # fmt: skip
+    chunks.append({**chunks[0], "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    data = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+    decoder = chat.StreamDecoder(Context())
+    events = [*decoder.feed(data), *decoder.feed(b"data: [DONE]\n\n")]
+    (part,) = fold(events).choices[0].parts
+    assert part.signature == "c2lnbmF0dXJl"
+    encoder = chat.StreamEncoder(Context())
+    again = chat.StreamDecoder(Context())
+    assert fold([*again.feed(b"".join(map(encoder.encode, events)))]) == fold(events)

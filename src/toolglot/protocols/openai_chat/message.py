@@ -384,8 +384,25 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
     fields.constant("type", member)
     if not flat:
         fields.absorb(inner)
+    signature = signature_of(fields.peek("extra_content"))
+    if signature is not None and fields.peek("extra_content") == signed(signature):
+        fields.take("extra_content")
     extras = fields.rest()
-    return replace(call, extras=extras) if extras else call
+    if signature is None and not extras:
+        return call
+    return replace(call, signature=signature, extras=extras)
+
+
+def signature_of(extra: Any) -> str | None:
+    """The reasoning state on a call, where Google's models have it in this protocol."""
+    inner = extra.get("google") if isinstance(extra, dict) else None
+    found = inner.get("thought_signature") if isinstance(inner, dict) else None
+    return found if type(found) is str else None
+
+
+def signed(signature: str) -> Json:
+    """The same on the wire."""
+    return {"google": {"thought_signature": signature}}
 
 
 def _function(fields: Fields, given: str | None, calls: Calls) -> ToolCall:
@@ -428,4 +445,6 @@ def encode_call(part: ToolCall | Opaque, ctx: Context, *, own: bool) -> Json | N
     else:
         arguments = part.arguments if own else part.arguments or "{}"
         wire["function"] = {"name": part.name, "arguments": arguments}
+    if part.signature is not None:
+        wire["extra_content"] = signed(part.signature)
     return merge(wire, part.extras, NAME)

@@ -12,6 +12,8 @@ calls with the choice, since pieces of them may come in any order.
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.events import Event, Failed, Finished, PartDelta, Started, UsageSeen
@@ -32,6 +34,7 @@ from toolglot.protocols.openai_chat.message import (
     decode_citation,
     detail_words,
     is_sealed,
+    signature_of,
 )
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
 from toolglot.protocols.openai_chat.stream_encoder import StreamEncoder
@@ -52,7 +55,7 @@ _LEGACY: Final = -1
 class _Call:
     """A call under construction: held until its name is known, and its id if it has one."""
 
-    __slots__ = ("count", "id", "kind", "name", "pieces", "started")
+    __slots__ = ("count", "id", "kind", "name", "pieces", "signature", "started")
 
     def __init__(self) -> None:
         self.id = ""
@@ -60,6 +63,7 @@ class _Call:
         self.kind = "function"
         self.pieces: list[str] = []
         self.count = 0
+        self.signature: str | None = None
         self.started = False
 
     def is_whole(self) -> bool:
@@ -343,10 +347,16 @@ class StreamDecoder:
             piece = jsontext.text(piece)
         if piece:
             call.pieces.append(piece)
+        signature = signature_of(entry.get("extra_content"))
         if call.started:
             if piece:
                 yield self._parts.delta(call, piece)
-        elif call.name and (call.id or call.count > 1):
+            if signature and call.signature is None:
+                call.signature = signature
+                yield replace(self._parts.delta(call, signature), field="signature")
+            return
+        call.signature = call.signature or signature
+        if call.name and (call.id or call.count > 1):
             yield from self._start(choice, call)
 
     def _start(self, choice: _Choice, call: _Call) -> Iterator[Event]:
@@ -357,7 +367,14 @@ class StreamDecoder:
             call.id = self._ctx.new_id("call_")
             self._ctx.note("id-made", "tool_calls", f"a call without id is named {call.id}")
         kind: Any = call.kind
-        part = ToolCall(id=call.id, name=call.name, arguments="", kind=kind, id_made=made)
+        part = ToolCall(
+            id=call.id,
+            name=call.name,
+            arguments="",
+            kind=kind,
+            id_made=made,
+            signature=call.signature,
+        )
         yield self._parts.start(call, part, choice.index)
         held = "".join(call.pieces)
         if held:

@@ -24,6 +24,7 @@ from toolglot.protocols.openai_chat.message import (
     encode_call,
     encode_citation,
     encode_details,
+    signed,
 )
 from toolglot.protocols.openai_chat.response import encode_response, encode_stop, encode_usage
 from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, spelling_of
@@ -56,7 +57,8 @@ class _Choice:
 class _Open:
     """A part being written: the bytes around its text, and what its end needs.
 
-    `at` is where a text starts in the content, or which piece of a summary is being written.
+    `at` is where a text starts in the content, which piece of a summary is being written, or the
+    number of a call.
     """
 
     __slots__ = ("at", "choice", "field", "head", "part", "signature", "tail", "wrote")
@@ -146,7 +148,7 @@ class StreamEncoder:
         inner = b',"custom":{"input":' if part.kind == "custom" else b',"function":{"arguments":'
         head = choice.head + b'{"tool_calls":[{"index":' + str(number).encode() + inner
         self._open[index] = opened = _Open(choice, part, head, b"}}]}" + _END)
-        opened.wrote = bool(part.arguments)
+        opened.at, opened.wrote = number, bool(part.arguments)
         return choice.write({"tool_calls": [{"index": number, **call}]})
 
     def _part_delta(self, event: PartDelta) -> bytes:
@@ -164,6 +166,9 @@ class StreamEncoder:
                 opened.signature.append(event.text)
                 return b""
             return self._words(opened, field, event.piece, event.text)
+        if kind is ToolCall and field == "signature":
+            entry = {"index": opened.at, "extra_content": signed(event.text)}
+            return opened.choice.write({"tool_calls": [entry]})
         return self._citation(opened, event.citation) if event.citation is not None else b""
 
     def _words(self, opened: _Open, field: str, piece: int, text: str) -> bytes:
