@@ -119,7 +119,7 @@ class StreamTranslator:
         # What was passed on did not end; a client must not take it for whole.
         if self.error is not known:
             return (rest if rest.endswith(b"\n") or not rest else rest + b"\n\n") + self._error()
-        whole = self._check.ended or len(self._past) == before
+        whole = self._check.ended or not self._passing.readable or len(self._past) == before
         return rest if whole else rest + self._anew("its end", before)
 
     def fail(self, error: ApiError) -> bytes:

@@ -40,7 +40,7 @@ class Check(Protocol):
 class Passing:
     """Bytes cut anywhere to whole events, each with whether it may pass."""
 
-    __slots__ = ("_check", "_comments", "_edge", "_end", "_size", "_sse", "_tail")
+    __slots__ = ("_check", "_comments", "_edge", "_end", "_size", "_sse", "_tail", "readable")
 
     def __init__(self, check: Check, *, lines: bool = False, comments: bool = True) -> None:
         self._check = check
@@ -50,9 +50,16 @@ class Passing:
         self._tail: list[bytes] = []
         self._edge = b""
         self._size = 0
+        self.readable: bool | None = None
+        """Whether these are events at all: not, for example, one array that grows."""
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """The events that these bytes complete."""
+        if self.readable is None and (begun := data.strip()):
+            self.readable = self._sse is None or begun[:1] not in b"[{"
+        if self.readable is False:
+            yield data, True
+            return
         edge, start = len(self._edge), 0
         for match in self._end.finditer(self._edge + data):
             end = match.end() - edge

@@ -13,12 +13,12 @@ from toolglot.ir import Json
 class StreamCheck:
     """Judges one stream, event by event."""
 
-    __slots__ = ("_open", "_stopped", "ended")
+    __slots__ = ("_empty", "_open", "_stopped", "ended")
 
     def __init__(self) -> None:
         self.ended = False
         self._open: int | None = None
-        self._stopped = False
+        self._empty = self._stopped = False
 
     def sound(self, name: str, value: Json) -> bool:
         """Whether all clients can read this event."""
@@ -44,13 +44,13 @@ class StreamCheck:
         index, block = value.get("index"), _object(value, "content_block")
         if type(index) is not int or self._open is not None:
             return False
-        self._open = index
-        if block.get("type") != "tool_use":
+        self._open, self._empty = index, block.get("type") == "tool_use"
+        if not self._empty:
             return type(block.get("type")) is str
         return bool(block.get("id")) and bool(block.get("name")) and not block.get("input")
 
     def _block_delta(self, value: Json) -> bool:
-        delta = _object(value, "delta")
+        delta, self._empty = _object(value, "delta"), False
         kind = delta.get("type")
         signed = kind != "signature_delta" or type(delta.get("signature")) is str
         return self._is_open(value) and type(kind) is str and signed
@@ -58,7 +58,7 @@ class StreamCheck:
     def _block_stop(self, value: Json) -> bool:
         known = self._is_open(value)
         self._open = None
-        return known
+        return known and not self._empty
 
     def _is_open(self, value: Json) -> bool:
         return self._open is not None and value.get("index") == self._open

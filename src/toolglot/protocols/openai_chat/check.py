@@ -12,20 +12,22 @@ from toolglot.ir import Json
 class StreamCheck:
     """Judges one stream, event by event."""
 
-    __slots__ = ("_calls", "_choices", "_finished")
+    __slots__ = ("_calls", "_choices", "_failed", "_finished")
 
     def __init__(self) -> None:
         self._choices: set[int] = set()
         self._finished: set[int] = set()
         self._calls: set[tuple[int, int]] = set()
+        self._failed = False
 
     @property
     def ended(self) -> bool:
-        """Whether every choice said why it ended; the mark behind them is not missed."""
-        return bool(self._choices) and self._choices <= self._finished
+        """Whether every choice said why it ended, or an error did; the mark is not missed."""
+        return self._failed or (bool(self._choices) and self._choices <= self._finished)
 
     def sound(self, _name: str, value: Json) -> bool:
         """Whether all clients can read this event."""
+        self._failed = self._failed or bool(value.get("error"))
         choices = value.get("choices")
         if not choices or type(choices) is not list:
             return True

@@ -226,6 +226,9 @@ class StreamEncoder:
             kind.member: "",
             "status": "in_progress",
         }
+        if not wire.get("id"):
+            # Events speak of an item by its id.
+            wire["id"] = self._ctx.new_id("fc_")
         added = self._add(index, part, wire)
         opened = self._open[index]
         opened.piece = _Piece(kind, opened.id, opened.output)
