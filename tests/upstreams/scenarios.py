@@ -202,7 +202,9 @@ def rate_limited(asked: Asked, stage: Stage) -> Reply | Failure:
 
 
 def cut(asked: Asked, stage: Stage) -> Reply | Failure:
-    """As `one-tool`, but the first answer breaks off in the middle."""
+    """As `one-tool`, but the first answer breaks off in the middle. The client asks again, or says
+    that it failed where it never asks again (Gemini CLI, Qwen Code).
+    """
     if asked.tools and stage.once("first"):
         return Reply((Say("I was about to say something that nobody hears the end of."),), cut=True)
     return one_tool(asked, stage)
