@@ -132,6 +132,7 @@ class Context:
         "_now",
         "_seed",
         "declared",
+        "keepsakes",
         "known",
         "options",
         "queued",
@@ -161,6 +162,8 @@ class Context:
         self.declared: tuple[Tool, ...] | None = None
         """The tools as the provider was told them; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
+        self.keepsakes: dict[str, str] | None = None
+        """The state of the answer for clients that do not give it back, by key, if asked for."""
         self.tool_paths: tuple[str, ...] | None = None
         self.known: object = None
         self._seed = seed

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from toolglot.adapt.emulate import dialect_of
+from toolglot.adapt.keepsake import missing, supply
 from toolglot.adapt.validate import asks
 from toolglot.adapt.window import scales
 from toolglot.context import Context, Options
@@ -66,7 +67,7 @@ class Exchange:
 
     __slots__ = (
         "_answer", "_body", "_ctx", "_decoded", "_glance", "_known", "_path",
-        "client", "options", "provider",
+        "client", "options", "provider", "supplied",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +83,8 @@ class Exchange:
         self._glance: Request | None = None
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
+        self.supplied: Mapping[int, str] = {}
+        """The keepsakes that were put into the request."""
 
     # --- the request ------------------------------------------------------------------------------
 
@@ -110,6 +113,27 @@ class Exchange:
         self._body, self._path = body, path
         self._ctx.begin(lambda: digest(body, _SEED))
         return self.asked
+
+    def missing(self) -> Mapping[int, str]:
+        """The turns that a client gave back without the state they came with, by the keys under
+        which their keepsakes can be found.
+        """
+        if self.client == self.provider:
+            return {}
+        return missing(self.asked, get_protocol(self.provider).SURFACE)
+
+    def supply(self, kept: Mapping[int, str]) -> None:
+        """Put keepsakes of earlier answers into the request, before it is sent."""
+        self._decoded, self.supplied = supply(self.asked, kept), kept
+        for index in kept:
+            self._ctx.note("reasoning-restored", self._ctx.at(index), "it was kept meanwhile")
+
+    def keepsakes(self) -> Mapping[str, str]:
+        """The state of the answer so far, each told once, for clients that may not give it back."""
+        if self._answer is None or not self._answer.keepsakes:
+            return {}
+        told, self._answer.keepsakes = self._answer.keepsakes, {}
+        return told
 
     def answer_context(self) -> Context:
         """The context in which an answer is made."""
@@ -212,6 +236,7 @@ class Exchange:
             options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
+            ctx.keepsakes = {}
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:

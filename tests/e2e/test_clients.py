@@ -35,15 +35,8 @@ SMOKE = [
 ]
 """Each client with two upstreams that are not its own, and each upstream twice."""
 
-KNOWN = {
-    Trial(client, "openai-chat", upstream, "parallel"): "the client keeps no reasoning state"
-    for client in ("opencode", "qwen")
-    for upstream in ("anthropic", "openai-responses", "gemini")
-} | {
-    Trial("qwen", "anthropic", "gemini", "parallel"): "the client keeps only the first state",
-}
-"""What does not work, and why it cannot: `openai-chat` has no place for state that these clients
-give back, and Gemini's state comes with calls, after reasoning whose state comes first."""
+KNOWN: dict[Trial, str] = {}
+"""What does not work, and why it cannot."""
 
 
 def judge(trial, tmp_path, record_property):

@@ -16,6 +16,7 @@ from toolglot.adapt.emulate import emulate_tools
 from toolglot.adapt.freeform import freeform_to_function
 from toolglot.adapt.hosted import map_provider_tools
 from toolglot.adapt.ids import alias_ids, prefix_ids
+from toolglot.adapt.keepsake import keep_state
 from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
 from toolglot.adapt.names import alias_names, collapse_duplicates
 from toolglot.adapt.namespaces import flatten_namespaces
@@ -78,7 +79,7 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 RESTORING_PASSES: Final[tuple[ResponsePass, ...]] = (promote, prefix_ids, restore, check_calls)
 """After these, calls are as the client declared them; a user's own passes come next."""
 
-SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, seal, scale_usage)
+SHOWING_PASSES: Final[tuple[ResponsePass, ...]] = (adapt_answer, keep_state, seal, scale_usage)
 
 
 def adapt_request(request: Request, ctx: Context) -> Request:

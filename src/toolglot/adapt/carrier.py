@@ -103,10 +103,17 @@ class Layout:
         self._issuer = issuer
         self._target = target
         self._noted: list[tuple[int, Part, Place]] = []
+        self._all: list[tuple[int, Part]] = []
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All complete parts, in the order of the message."""
+        return tuple(part for _, part in sorted(self._all, key=lambda each: each[0]))
 
     def add(self, part: Part, index: int) -> Part:
         """Note a complete part, the `index`th of its message; the part as the client gets it."""
         self._noted.append((index, part, _place(part, self._target)))
+        self._all.append((index, part))
         if isinstance(part, Reasoning):
             return seal_part(part, self._issuer, self._target)
         if isinstance(part, ToolCall) and self._target.call_signatures:

@@ -17,6 +17,7 @@ from toolglot.adapt.carrier import Layout
 from toolglot.adapt.content import shows
 from toolglot.adapt.emulate import dialect_of
 from toolglot.adapt.ids import Prefixing
+from toolglot.adapt.keepsake import leave
 from toolglot.adapt.promote import Promoting
 from toolglot.adapt.restore import Restoring
 from toolglot.adapt.surfaces import surfaces
@@ -334,6 +335,7 @@ class Showing:
     def _finished(self, event: Finished) -> Iterable[Event]:
         events: list[Event] = []
         for choice, layout in sorted(self._layouts.items()):
+            leave(layout.parts, self._ctx)
             trailing = layout.trailing()
             if trailing is not None:
                 self._ctx.note("reasoning-carried", "", "the layout of the message is sealed")

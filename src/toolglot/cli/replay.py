@@ -94,6 +94,9 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
         )
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()
+        if meta.supplied:
+            exchange.read(asked, meta.path)
+            exchange.supply(dict(meta.supplied))
         request = Result(sent, sent.read_bytes(), exchange.request(asked, meta.path).data)
         exchange.repeat(meta.echo)
         if got is None or shown is None:

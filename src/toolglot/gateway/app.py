@@ -18,6 +18,7 @@ from toolglot.gateway.endpoints import Endpoints, error
 from toolglot.gateway.entry import FORESEEN, foreseen, stand_at
 from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
 from toolglot.gateway.guard import Guard, Refusal
+from toolglot.gateway.memory import Memory
 from toolglot.gateway.models import Catalogue
 from toolglot.gateway.observe import Observer
 from toolglot.gateway.record import Recorder
@@ -50,15 +51,16 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
     """The gateway as an application; a configuration from a file is read again when it changes."""
     app = web.Application(client_max_size=config.server.max_body)
     client, server = Client(), config.server
+    store = _store(server)
     relay = Relay(
         config,
         client,
         guard=Guard(server),
         observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
         recorder=Recorder(server.record) if server.record else None,
+        memory=Memory(store),
     )
     desk = Endpoints(relay, Catalogue(client))
-    store = _store(server)
     _add_doors(app, relay, desk, Sessions(store))
     _add_desk(app, relay, desk)
     stand_at(app, relay)

@@ -67,6 +67,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     echo: Json = {}
     """What the answer repeats of a request that continues another."""
 
+    supplied: tuple[tuple[int, str], ...] = ()
+    """The state that the client had left out and the gateway had kept, by message."""
+
     now: int = 0
     """The time that the translation was told, in seconds since the epoch."""
 
@@ -114,9 +117,14 @@ class Recording:
         """How the request is translated for the provider that is asked next."""
         self.meta.provider, self.meta.options, self.meta.now = provider, options, now
 
-    def continues(self, asked: bytes, echo: Mapping[str, Any]) -> None:
-        """The request with what came before it, and what its answer repeats."""
+    def continues(
+        self, asked: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None
+    ) -> None:
+        """The request with what came before it and what was kept for it, and what its answer
+        repeats.
+        """
         self._continued, self.meta.echo = asked, dict(echo)
+        self.meta.supplied = tuple((supplied or {}).items())
 
     def upstream_request(self, body: bytes, url: str, headers: Mapping[str, str]) -> None:
         """What the provider is asked. A further attempt replaces an earlier one."""

@@ -17,6 +17,7 @@ from toolglot.gateway import demo
 from toolglot.gateway.call import PROTOCOL, Call, given_key, id_of, whole
 from toolglot.gateway.config import DEMO, Config
 from toolglot.gateway.guard import Guard, Refusal
+from toolglot.gateway.memory import Memory
 from toolglot.gateway.observe import Observer
 from toolglot.gateway.providers import Upstream, make_upstreams
 from toolglot.gateway.record import Recorder
@@ -44,14 +45,16 @@ class Relay:
         guard: Guard | None = None,
         observer: Observer | None = None,
         recorder: Recorder | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.client = client
         self.guard = guard or Guard(config.server)
         self.observer = observer or Observer()
         self._recorder = recorder
+        self._memory = memory
         self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
         """By whose they are and the id of the request, the oldest first."""
-        self._replies = Replies(self.guard, self.observer, self._keep)
+        self._replies = Replies(self.guard, self.observer, self._keep, memory)
         self.router = Router(config, make_upstreams(config))
         self.config = config
 
@@ -186,6 +189,9 @@ class Relay:
             query["alt"] = "sse"
         try:
             body, echo = await call.asked(exchange, upstream.name)
+            if self._memory is not None and exchange.client != exchange.provider:
+                exchange.read(body, call.path)
+                await self._memory.recall(call, exchange)
             sent = exchange.request(body, call.path, query)
         except UntranslatableError as error:
             raise Refusal(_bad_request(f"strict: {error}")) from None

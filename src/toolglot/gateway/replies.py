@@ -19,6 +19,7 @@ from toolglot.exchange import Answer, Exchange
 from toolglot.gateway import demo
 from toolglot.gateway.call import Call, whole
 from toolglot.gateway.guard import Guard
+from toolglot.gateway.memory import Memory
 from toolglot.gateway.observe import Observer
 from toolglot.gateway.opening import head_of, looks_streamed, until_told
 from toolglot.gateway.sinks import Sink
@@ -64,8 +65,13 @@ class Replies:
     """Carries answers to clients. `keep` lets the receipt of one be asked for."""
 
     def __init__(
-        self, guard: Guard, observer: Observer, keep: Callable[[Call, Exchange], None]
+        self,
+        guard: Guard,
+        observer: Observer,
+        keep: Callable[[Call, Exchange], None],
+        memory: Memory | None = None,
     ) -> None:
+        self._memory = memory
         self._guard = guard
         self._observer = observer
         self._keep = keep
@@ -116,6 +122,7 @@ class Replies:
             raise Unreachable(_garbage(call, error)) from None
         call.witness.used(answer.usage)
         self._keep(call, exchange)
+        await self._remember(call)
         if answer.failed is None:
             await call.sink.whole(whole(call, answer))
             return
@@ -217,6 +224,7 @@ class Replies:
 
     async def _write(self, call: Call, data: bytes, *, last: bool = False) -> None:
         """The next piece of a stream."""
+        await self._remember(call)
         if call.framing is not None:
             data = call.framing.feed(data) + (call.framing.close() if last else b"")
         call.witness.told(data)
@@ -226,6 +234,11 @@ class Replies:
         if last:
             await call.sink.end()
         call.witness.resume()
+
+    async def _remember(self, call: Call) -> None:
+        """Keep what the client may not give back, before it can ask again."""
+        if self._memory is not None and call.exchange is not None:
+            await self._memory.keep(call, call.exchange)
 
     async def _begin(self, call: Call, exchange: Exchange) -> None:
         """The head of a stream."""

@@ -69,7 +69,7 @@ class Witness:
             self.recording.client_request(body)
         options = options_to_json(exchange.options)
         self.recording.turn_to(exchange.provider, options, exchange.now)
-        self.recording.continues(question.asked, question.echo)
+        self.recording.continues(question.asked, question.echo, exchange.supplied)
         self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
 
     def replied(self, reply: aiohttp.ClientResponse) -> None:
