@@ -124,7 +124,6 @@ class StreamTranslator:
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
-
         if not self._same:
             ends = self._decoder.close()
             events = (Failed(error) if isinstance(event, Failed) else event for event in ends)

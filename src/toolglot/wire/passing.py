@@ -72,7 +72,7 @@ class Passing:
         if self.readable is None and (begun := data.strip()):
             self.readable = self._sse is None or begun[:1] not in b"[{"
         if self.readable is False:
-            return (Piece(data, True, []),)
+            return (Piece(data, sound=True, events=[]),)
         if not self._tail and self._sse is not None and (event := only_event(data)) is not None:
             # By far the most pieces.
             return (self._judged(data, (event,)),)
