@@ -382,7 +382,7 @@ def test_a_careless_stream_is_mended(name, size):
     assert ("stream-mended" in translator.receipt.codes()) == needed
     check = get_protocol(name).StreamCheck()
     judged = list(Passing(check, lines=name == "ollama", comments=False).feed(mended))
-    assert all(sound for _, sound in judged)
+    assert all(piece.sound for piece in judged)
     assert check.ended
     assert b": ping" not in mended or name != "gemini"
 
@@ -409,7 +409,7 @@ def test_whatever_is_wrong_with_a_stream_its_client_can_read_it(name, file):
         return
     check = get_protocol(name).StreamCheck()
     judged = [*(passing := Passing(check, lines=name == "ollama")).feed(passed), *passing.close()]
-    assert all(sound for _, sound in judged)
+    assert all(piece.sound for piece in judged)
     assert check.ended or isinstance(said, ir.ApiError)
 
 

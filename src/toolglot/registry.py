@@ -1,12 +1,12 @@
 """The protocols by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
 from toolglot.events import Event
-from toolglot.ir import ApiError, Request, Response
+from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
 from toolglot.wire.message import WireRequest, WireResponse
@@ -18,6 +18,12 @@ class StreamDecoder(Protocol):
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
+        ...
+
+    def read(self, name: str, payload: bytes, value: Json | None = None, /) -> Iterable[Event]:
+        """What one event of the stream means, for whoever takes the bytes apart; `value` is its
+        JSON if that was read already.
+        """
         ...
 
     def close(self) -> Iterator[Event]:

@@ -8,7 +8,7 @@ read them; from the first one that lacks something on, the rest is written anew.
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from itertools import chain, starmap
 from typing import Any, Final
 
 from toolglot.adapt.breaking import breaks_open, retold
@@ -33,7 +33,7 @@ from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.translate import Body, answer_context
 from toolglot.wire.message import WireRequest
-from toolglot.wire.passing import Passing
+from toolglot.wire.passing import Passing, Piece
 from toolglot.wire.relabel import Relabel
 
 _BAD_GATEWAY: Final = 502
@@ -100,36 +100,33 @@ class StreamTranslator:
     def feed(self, data: bytes) -> bytes:
         """What the client gets for these bytes of the provider."""
         if not self._same:
-            return self._write(partial(self._decoder.feed, data))
+            return self._write(self._decoder.feed(data))
         self._passed = True
         if self._watches:
-            return self._pass(partial(self._passing.feed, data))
+            return self._pass(self._passing.feed(data))
         return self._relabel.feed(data) if self._relabel else data
 
     def close(self) -> bytes:
         """What the client gets at the end; an error in its own shape if the provider broke off."""
-        rest = self._pass(self._passing.close) if self._same and self._watches else b""
+        rest = self._pass(self._passing.close()) if self._same and self._watches else b""
         if not self._same:
-            return rest + self._write(self._decoder.close) + self._encoder.close()
+            return rest + self._write(self._decoder.close()) + self._encoder.close()
         rest += self._relabel.close() if self._relabel else b""
         if not self._watches:
             return rest
         known, before = self.error, len(self._past)
-        self._write(self._decoder.close)
+        self._write(self._decoder.close())
         # What was passed on did not end; a client must not take it for whole.
         if self.error is not known:
             return (rest if rest.endswith(b"\n") or not rest else rest + b"\n\n") + self._error()
         whole = self._check.ended or not self._passing.readable or len(self._past) == before
-        return rest if whole else rest + self._anew("its end", before)
+        return rest if whole else rest + self._mend("its end", before)
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
-
-        def events() -> Iterable[Event]:
-            for event in self._decoder.close():
-                yield Failed(error) if isinstance(event, Failed) else event
-
         if not self._same:
+            ends = self._decoder.close()
+            events = (Failed(error) if isinstance(event, Failed) else event for event in ends)
             return self._write(events) + self._encoder.close()
         self._past.clear()
         if self._grammar.complete:
@@ -147,26 +144,34 @@ class StreamTranslator:
         """What was changed so far."""
         return self._ctx.receipt()
 
-    def _pass(self, read: Callable[[], Iterable[tuple[bytes, bool]]]) -> bytes:
+    def _pass(self, pieces: Iterable[Piece]) -> bytes:
         """What becomes of whole events in the client's own protocol."""
         passed: list[bytes] = []
         try:
-            for raw, sound in read():
-                before = len(self._past)
-                written = self._write(partial(self._decoder.feed, raw))
+            for piece in pieces:
+                if self._same and not piece.sound:
+                    self._mend("events", len(self._past))
+                written = self._write(self._meant(piece))
                 if not self._same:
                     passed.append(written)
-                elif sound:
-                    passed.append(self._relabel.feed(raw) if self._relabel else raw)
                 else:
-                    passed.append(self._anew("events", before))
+                    passed.append(self._relabel.feed(piece.raw) if self._relabel else piece.raw)
         except DecodeError as error:
             passed.append(self._refuse(str(error)))
         if not self._same:
-            passed.append(self._write(partial(self._decoder.feed, self._passing.take())))
+            passed.append(self._write(self._decoder.feed(self._passing.take())))
         return passed[0] if len(passed) == 1 else b"".join(passed)
 
-    def _anew(self, what: str, before: int) -> bytes:
+    def _meant(self, piece: Piece) -> Iterable[Event]:
+        events, read = piece.events, self._decoder.read
+        if len(events) == 1:
+            return read(*events[0])
+        if not events:
+            # They may still be something that only the decoder knows.
+            return self._decoder.feed(piece.raw)
+        return chain.from_iterable(starmap(read, events))
+
+    def _mend(self, what: str, before: int) -> bytes:
         """Write the stream from here on; the events up to `before` have reached the client."""
         self._ctx.note("stream-mended", what)
         past, self._past, self._same = self._past, [], False
@@ -174,8 +179,8 @@ class StreamTranslator:
             # They went through the passes already.
             return b"".join([self._encoder.encode(event) for event in past][before:])
         self._adapt, self._grammar = _chain(stream_passes(self._ctx)), Grammar()
-        self._write(partial(iter, past[:before]))
-        return self._write(partial(iter, past[before:]))
+        self._write(past[:before])
+        return self._write(past[before:])
 
     def _refuse(self, why: str) -> bytes:
         """The end of a stream that cannot be read on."""
@@ -185,14 +190,17 @@ class StreamTranslator:
             self._see(event)
         return self._error()
 
-    def _write(self, read: Callable[[], Iterable[Event]]) -> bytes:
+    def _write(self, events: Iterable[Event]) -> bytes:
         if self._grammar.complete:
             return b""
         adapt, check = self._adapt, self._grammar.check
         encode = self._remember if self._same else self._encoder.encode
         written: list[bytes] = []
         try:
-            for event in read():
+            if adapt is _as_it_is:
+                self._follow(events)
+                return b""
+            for event in events:
                 if type(event) in _OUTCOMES:
                     self._see(event)
                 for adapted in adapt(event):
@@ -202,6 +210,15 @@ class StreamTranslator:
             # What cannot be read on, for example because it never ends, must not look complete.
             written += map(encode, self._broken_off(str(error)))
         return written[0] if len(written) == 1 else b"".join(written)
+
+    def _follow(self, events: Iterable[Event]) -> None:
+        """Nothing to change or to write, as long as what came passes as it is."""
+        check, keep = self._grammar.check, self._past.append
+        for event in events:
+            if type(event) in _OUTCOMES:
+                self._see(event)
+            check(event)
+            keep(event)
 
     def _see(self, event: Event) -> None:
         """Keep what whoever pays, logs or retries wants to know."""
@@ -254,10 +271,10 @@ def _relabel(ctx: Context) -> Relabel | None:
 
 def _chain(passes: list[StreamPass]) -> Callable[[Event], Iterable[Event]]:
     """Several passes as one function."""
-    chain: Callable[[Event], Iterable[Event]] = passes[0].feed
+    every: Callable[[Event], Iterable[Event]] = passes[0].feed
     for other in passes[1:]:
-        chain = _then(chain, other.feed)
-    return chain
+        every = _then(every, other.feed)
+    return every
 
 
 def _then(

@@ -264,7 +264,7 @@ def test_a_careless_provider_of_the_clients_own_protocol(name):
     lines = codec.SURFACE.stream_type != "text/event-stream"
     check = codec.StreamCheck()
     passing = Passing(check, lines=lines)
-    assert all(sound for _, sound in (*passing.feed(told), *passing.close()))
+    assert all(piece.sound for piece in (*passing.feed(told), *passing.close()))
     assert check.ended
     if not codec.SURFACE.comments:
         assert b": ping" not in told

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.errors import DecodeError
-from toolglot.wire.passing import Passing
+from toolglot.wire.passing import Passing, Piece
 
 STREAM = (
     b": hello\n\n"
@@ -19,6 +19,14 @@ STREAM = (
     b'data: {"last": true}'
 )
 JUDGED = [True, True, False, True, False, True, True]
+READ = [
+    ("a", b"{}", {}),
+    ("", b"[1]", None),
+    ("", b"{\n}", {}),
+    ("", b"two", None),
+    ("", b"{}", {}),
+    ("", b'{"last": true}', {"last": True}),
+]
 
 
 class Objects:
@@ -33,7 +41,7 @@ class Objects:
         return False
 
 
-def judged(data: bytes, cuts: list[int], **how: bool) -> list[tuple[bytes, bool]]:
+def judged(data: bytes, cuts: list[int], **how: bool) -> list[Piece]:
     passing = Passing(Objects(), **how)
     places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     pieces = [data[start:end] for start, end in pairwise(places)]
@@ -43,18 +51,19 @@ def judged(data: bytes, cuts: list[int], **how: bool) -> list[tuple[bytes, bool]
 @given(cuts=st.lists(st.integers(0, 1000), max_size=12))
 def test_every_byte_passes_wherever_it_is_cut(cuts):
     events = judged(STREAM, cuts)
-    assert b"".join(raw for raw, _ in events) == STREAM
-    assert [sound for raw, sound in events if raw.strip()] == JUDGED
+    assert b"".join(raw for raw, _, _ in events) == STREAM
+    assert [sound for raw, sound, _ in events if raw.strip()] == JUDGED
+    assert [event for _, _, read in events for event in read] == READ
 
 
 def test_byte_by_byte():
     events = judged(STREAM, list(range(len(STREAM))))
-    assert b"".join(raw for raw, _ in events) == STREAM
+    assert b"".join(raw for raw, _, _ in events) == STREAM
 
 
 def test_comments_are_left_out_where_clients_break_on_them():
     data = b": ping\n\n: a\ndata: {}\n\ndata: {}\r\n: b\r\n\r\n"
-    assert [raw for raw, _ in judged(data, [3, 9], comments=False)] == [
+    assert [raw for raw, _, _ in judged(data, [3, 9], comments=False)] == [
         b"",
         b"data: {}\n\n",
         b"data: {}\r\n\r\n",
@@ -63,12 +72,14 @@ def test_comments_are_left_out_where_clients_break_on_them():
 
 def test_lines():
     events = judged(b'{"a": 1}\n\n[]\n{"b"\n{}', [2, 5, 11], lines=True)
-    assert [sound for _, sound in events] == [True, True, False, False, True]
+    assert [sound for _, sound, _ in events] == [True, True, False, False, True]
 
 
 def test_what_was_not_whole_can_be_taken_over():
     passing = Passing(Objects())
-    assert list(passing.feed(b"data: {}\n\ndata: {")) == [(b"data: {}\n\n", True)]
+    assert list(passing.feed(b"data: {}\n\ndata: {")) == [
+        (b"data: {}\n\n", True, [("", b"{}", {})])
+    ]
     assert passing.take() == b"data: {"
     assert list(passing.close()) == []
 

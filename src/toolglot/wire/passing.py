@@ -1,20 +1,22 @@
 """Streams that stay in their protocol: whole events, each with a judgement whether it may pass as
-it is.
+it is, and with what was read to judge it.
 
 Clients differ in what they forgive. An event that lacks what the strictest of them needs is written
 anew by whoever asks here; everything else passes byte for byte.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple, Protocol
 
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
-from toolglot.wire.sse import MAX_LINE, SseDecoder
+from toolglot.wire.sse import MAX_LINE, SseDecoder, only_event
 
-_SSE_END: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_SSE_END: Final = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?>\r\n?|\n)")
+_SSE_END_LF: Final = re.compile(rb"\n\n")
+"""The same where there is no CR, which is found much faster."""
 _LINE_END: Final = re.compile(rb"\n")
 _EDGE: Final = 3
 """Bytes before a piece that may belong to the end of an event in it."""
@@ -37,6 +39,18 @@ class Check(Protocol):
         ...
 
 
+class Piece(NamedTuple):
+    """Bytes up to the end of an event."""
+
+    raw: bytes
+    sound: bool
+    """Whether they may pass."""
+    events: list[tuple[str, bytes, Json | None]]
+    """The event in them, which a comment has not: its name, its data, and the JSON object that
+    this is.
+    """
+
+
 class Passing:
     """Bytes cut anywhere to whole events, each with whether it may pass."""
 
@@ -53,26 +67,32 @@ class Passing:
         self.readable: bool | None = None
         """Whether these are events at all: not, for example, one array that grows."""
 
-    def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
+    def feed(self, data: bytes) -> Iterable[Piece]:
         """The events that these bytes complete."""
         if self.readable is None and (begun := data.strip()):
             self.readable = self._sse is None or begun[:1] not in b"[{"
         if self.readable is False:
-            yield data, True
-            return
-        edge, start = len(self._edge), 0
-        for match in self._end.finditer(self._edge + data):
+            return (Piece(data, sound=True, events=[]),)
+        if not self._tail and self._sse is not None and (event := only_event(data)) is not None:
+            # By far the most pieces.
+            return (self._judged(data, (event,)),)
+        return self._pieces(data)
+
+    def _pieces(self, data: bytes) -> Iterator[Piece]:
+        edge, start, whole = len(self._edge), 0, self._edge + data
+        plain = self._end is _SSE_END and b"\r" not in whole
+        for match in (_SSE_END_LF if plain else self._end).finditer(whole):
             end = match.end() - edge
-            yield self._judged(b"".join((*self._tail, data[start:end])))
+            yield self._split(b"".join((*self._tail, data[start:end])))
             self._tail.clear()
             self._size, start = 0, end
         self._keep(data[start:])
 
-    def close(self) -> Iterator[tuple[bytes, bool]]:
+    def close(self) -> Iterator[Piece]:
         """The event that the stream ended in."""
         rest = self.take()
         if rest:
-            yield self._judged(rest, last=True)
+            yield self._split(rest, last=True)
 
     def take(self) -> bytes:
         """The bytes that are no whole event yet, which are then somebody else's."""
@@ -90,24 +110,33 @@ class Passing:
         held = b"".join(self._tail[-_EDGE:]) if self._tail else b""
         self._edge = held[-_EDGE:]
 
-    def _judged(self, raw: bytes, *, last: bool = False) -> tuple[bytes, bool]:
+    def _split(self, raw: bytes, *, last: bool = False) -> Piece:
         if self._sse is None:
-            return raw, not raw.strip() or self._is_sound("", raw)
+            line = raw.strip()
+            return self._judged(raw, (("", line),) if line else ())
+        if not last and (event := only_event(raw)) is not None:
+            return self._judged(raw, (event,))
         if not self._comments and _COMMENTED.search(raw):
             raw = _without_comments(raw)
         events = self._sse.feed(raw)
         if last:
             events += self._sse.close()
-        return raw, all(self._is_sound(name, payload) for name, payload in events)
+        return self._judged(raw, events)
 
-    def _is_sound(self, name: str, payload: bytes) -> bool:
-        try:
-            value: Any = jsontext.peek(payload)
-        except ValueError:
-            value = None
-        if type(value) is dict:
-            return self._check.sound(name, value)
-        return self._check.sound_mark(payload.strip())
+    def _judged(self, raw: bytes, events: Iterable[tuple[str, bytes]]) -> Piece:
+        sound, read = True, []
+        for name, payload in events:
+            try:
+                value: Any = jsontext.peek(payload)
+            except ValueError:
+                value = None
+            if type(value) is dict:
+                sound = sound and self._check.sound(name, value)
+            else:
+                value = None
+                sound = sound and self._check.sound_mark(payload.strip())
+            read.append((name, payload, value))
+        return Piece(raw, sound, read)
 
 
 def _without_comments(raw: bytes) -> bytes:

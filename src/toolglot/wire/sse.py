@@ -33,7 +33,7 @@ class SseDecoder:
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         """The events that these bytes complete."""
         if not (self._tail or self._data or self._first or self._cr or self._name):
-            one = _one(data)
+            one = only_event(data)
             if one is not None:
                 return [one]
         if self._cr and data:
@@ -92,7 +92,7 @@ class SseDecoder:
         return events
 
 
-def _one(data: bytes) -> tuple[str, bytes] | None:
+def only_event(data: bytes) -> tuple[str, bytes] | None:
     """The event in bytes that hold one and nothing else, as most do; None if they may not."""
     start, name = 0, ""
     end = data.find(b"\n")

@@ -50,12 +50,14 @@ class OpenParts:
             yield self.end(key, incomplete=incomplete)
 
 
-def parse(data: bytes, ctx: Context, count: int) -> Json | None:
-    """One JSON object of a stream; a broken one is passed over with a note, so that the rest can
-    live.
+def parse(data: bytes, ctx: Context, count: int, known: Json | None = None) -> Json | None:
+    """One JSON object of a stream, unless it is known; a broken one is passed over with a note, so
+    that the rest can live.
     """
     if count == 1:
         ctx.begin(data)
+    if known is not None:
+        return known
     try:
         value: Any = jsontext.peek(data)
     except ValueError as error:

@@ -8,7 +8,7 @@ Reference: https://platform.claude.com/docs/en/build-with-claude/streaming (read
 One block is open at a time; blocks are numbered in the order in which they start.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, cast
 
 from msgspec.structs import replace
@@ -104,12 +104,12 @@ class StreamDecoder:
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
         for name, payload in self._sse.feed(data):
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: nothing after a complete response, else an error."""
         for name, payload in self._sse.close():
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
         if self._over:
             return
         self._over = True
@@ -118,15 +118,18 @@ class StreamDecoder:
         else:
             yield from cut_off(self._parts)
 
-    def _read(self, name: str, payload: bytes) -> Iterator[Event]:
+    def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
-        value = None if self._over else parse(payload, self._ctx, self._count)
+        value = None if self._over else parse(payload, self._ctx, self._count, value)
         if value is None:
-            return
+            return ()
         kind = str(value.get("type") or name)
         if kind == "content_block_delta" and (delta := self._plain_delta(value)) is not None:
-            yield delta
-            return
+            return (delta,)
+        return self._other(kind, value)
+
+    def _other(self, kind: str, value: Json) -> Iterator[Event]:
         reader = _READERS.get(kind)
         if reader is None and value.get("error"):
             reader = StreamDecoder._error

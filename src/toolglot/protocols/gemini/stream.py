@@ -5,7 +5,7 @@ with the next pieces of its candidates: texts to be joined, calls whole. `finish
 the last piece of a candidate, token counts with any chunk. There is no end marker.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -89,12 +89,12 @@ class StreamDecoder:
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
         for payload in self._framing.feed(data):
-            yield from self._read(payload)
+            yield from self.read("", payload)
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: the end of a response whose candidates all said why."""
         for payload in self._framing.close():
-            yield from self._read(payload)
+            yield from self.read("", payload)
         if self._over:
             return
         self._over = True
@@ -117,17 +117,18 @@ class StreamDecoder:
         if usage is not None:
             yield UsageSeen(usage)
 
-    def _read(self, payload: bytes) -> Iterator[Event]:
+    def read(self, _name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
         if self._over or payload == b"[DONE]":
-            return
-        value = parse(payload, self._ctx, self._count)
+            return ()
+        value = parse(payload, self._ctx, self._count, value)
         if not value:
-            return
+            return ()
         delta = self._plain_delta(value)
-        if delta is not None:
-            yield delta
-            return
+        return self._other(value) if delta is None else (delta,)
+
+    def _other(self, value: Json) -> Iterator[Event]:
         try:
             failed = value.get("error") is not None
             yield from self._error(value) if failed else self._chunk(value)

@@ -79,19 +79,20 @@ class StreamDecoder:
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
         for line in self._lines.feed(data):
-            yield from self._read(line)
+            yield from self.read("", line)
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: nothing after a complete response, else an error."""
         for line in self._lines.close():
-            yield from self._read(line)
+            yield from self.read("", line)
         if not self._over:
             self._over = True
             yield from cut_off(self._parts)
 
-    def _read(self, line: bytes) -> Iterator[Event]:
+    def read(self, _name: str, line: bytes, value: Json | None = None) -> Iterator[Event]:
+        """What one line of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
-        value = None if self._over else parse(line, self._ctx, self._count)
+        value = None if self._over else parse(line, self._ctx, self._count, value)
         if value is None:
             return
         if value.get("error") is not None:

@@ -9,7 +9,7 @@ are numbered. Parts have no end of their own. Reasoning and text end where somet
 calls with the choice, since pieces of them may come in any order.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -111,12 +111,12 @@ class StreamDecoder:
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
         for name, payload in self._sse.feed(data):
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: nothing after a complete response, else an error."""
         for name, payload in self._sse.close():
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
         if self._over:
             return
         if self._choices and all(choice.stop for choice in self._choices.values()):
@@ -125,23 +125,22 @@ class StreamDecoder:
             self._over = True
             yield from cut_off(self._parts)
 
-    def _read(self, name: str, payload: bytes) -> Iterator[Event]:
+    def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
         if self._over:
-            return
+            return ()
         self._count += 1
-        if payload.strip() == b"[DONE]":
-            yield from self._done()
-            return
-        value = parse(payload, self._ctx, self._count)
+        if value is None and payload.strip() == b"[DONE]":
+            return self._done()
+        value = parse(payload, self._ctx, self._count, value)
         if value is None:
-            return
+            return ()
         if value.get("error") or name == "error" or value.get("object") == "error":
-            yield from self._error(value)
-            return
+            return self._error(value)
         delta = self._plain_delta(value)
-        if delta is not None:
-            yield delta
-            return
+        return self._other(value) if delta is None else (delta,)
+
+    def _other(self, value: Json) -> Iterator[Event]:
         try:
             yield from self._chunk(value)
         except DecodeError as error:

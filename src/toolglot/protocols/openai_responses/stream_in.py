@@ -5,7 +5,7 @@ item, some repeat in `.done` what the deltas said. So every `.done` is compared 
 already, and only what is missing follows.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final
 
 from toolglot.context import Context
@@ -92,12 +92,12 @@ class StreamDecoder:
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
         for name, payload in self._sse.feed(data):
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: nothing after a complete response, else an error."""
         for name, payload in self._sse.close():
-            yield from self._read(name, payload)
+            yield from self.read(name, payload)
         if self._over:
             return
         if self._marked and self._begun and all(item.done for item in self._items):
@@ -107,23 +107,24 @@ class StreamDecoder:
         self._over = True
         yield from cut_off(self._parts)
 
-    def _read(self, name: str, payload: bytes) -> Iterator[Event]:
+    def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
         if self._over:
-            return
+            return ()
         if payload == b"[DONE]":
             self._marked = True
-            return
-        value = parse(payload, self._ctx, self._count)
+            return ()
+        value = parse(payload, self._ctx, self._count, value)
         if value is None:
-            return
+            return ()
         kind = value.get("type") or name
+        plain = _PLAIN.get(kind) if isinstance(kind, str) else None
+        delta = None if plain is None else self._plain_delta(value, plain)
+        return self._other(kind, value) if delta is None else (delta,)
+
+    def _other(self, kind: Any, value: Json) -> Iterator[Event]:
         reader = _READERS.get(kind) if isinstance(kind, str) else None
-        if reader is not None and kind in _PLAIN:
-            delta = self._plain_delta(value, _PLAIN[kind])
-            if delta is not None:
-                yield delta
-                return
         try:
             if reader is not None:
                 value["type"] = kind
