@@ -77,6 +77,9 @@ def test_prompts_do_not_reach_a_log():
                 assert reply.status == 200
             async with session.post("/v1/messages", data=b'{"secret prompt') as reply:
                 assert reply.status == 400
+            counted = asked("anthropic")["data"]
+            async with session.post("/v1/messages/count_tokens", data=counted) as it:
+                assert it.status == 200
 
     with kept_records() as records:
         asyncio.run(run())
@@ -84,6 +87,11 @@ def test_prompts_do_not_reach_a_log():
     assert "openai-chat" in said
     assert "Which way" not in said
     assert "secret prompt" not in said
+    assert [getattr(each, FIELDS)["status"] for each in records if hasattr(each, FIELDS)] == [
+        200,
+        400,
+        200,
+    ]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -83,6 +83,7 @@ class Endpoints:
             raise Refusal(error("invalid_request", str(problem), 400)) from None
         estimate = {_ESTIMATE: "true"} if counted.estimate else {}
         headers = {"x-request-id": call.id, **estimate}
+        call.witness.answers(200, headers)
         return answer({**more, key: counted.tokens}, headers=headers)
 
     def _target(self, model: str) -> Target:
