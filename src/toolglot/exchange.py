@@ -23,7 +23,7 @@ from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import Failed, unfold
-from toolglot.ir import ApiError, Request, Response, Usage
+from toolglot.ir import ApiError, Request, Response, StopReason, Usage
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
@@ -52,6 +52,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     usage: Usage | None = None
     """The tokens that it counts, if it does."""
+    stops: tuple[StopReason, ...] = ()
+    """Why each choice ended."""
     failed: ApiError | None = None
     """The error that it tells as a stream, because its clients look for it there."""
 
@@ -175,11 +177,15 @@ class Exchange:
                 return self._told_in_stream(response)
         shown = show(response, wire, self.provider, self.client, ctx)
         usage = response.usage if isinstance(response, Response) else None
+        choices = response.choices if isinstance(response, Response) else ()
+        stops = tuple(choice.stop for choice in choices if choice.stop is not None)
         data = body if shown is wire else shown.data()
         relabel = self._relabel() if shown is wire and usage is not None else None
         if relabel is not None:
             data = jsontext.encode(relabel.body(shown.body))
-        return Answer(status=shown.status, headers=shown.headers, data=data, usage=usage)
+        return Answer(
+            status=shown.status, headers=shown.headers, data=data, usage=usage, stops=stops
+        )
 
     def _told_in_stream(self, error: ApiError) -> Answer:
         codec = get_protocol(self.client)

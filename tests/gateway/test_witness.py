@@ -163,3 +163,38 @@ def test_a_continued_response_can_be_replayed(tmp_path, stream, capsys):
     assert b"one" in (second / "continued.request.json").read_bytes()
     assert b"one" not in (second / "client.request.json").read_bytes()
     assert main(["replay", str(tmp_path)]) == 0, capsys.readouterr()
+
+
+def test_what_the_documentation_promises_of_a_request_is_seen():
+    """S1-54, and retries, the reason of the end and the health of providers."""
+    tries, seen = [], []
+    answers = scripted("openai-chat", seen)
+
+    async def fails_first(request):
+        tries.append(1)
+        return web.Response(status=500) if len(tries) == 1 else await answers(request)
+
+    async def run():
+        async with (
+            upstream(fails_first) as url,
+            gateway({"them": provider("openai-chat", url, retries=1)}) as session,
+        ):
+            wire = asked("anthropic")
+            tools = b',"tools":[{"name":"look","input_schema":{"type":"object"}}]}'
+            headers = {"traceparent": "00-" + "ab" * 16 + "-" + "cd" * 8 + "-01"}
+            body = wire["data"][:-1] + tools
+            async with session.post(wire["path"], data=body, headers=headers) as reply:
+                assert reply.status == 200
+            async with session.get("/metrics") as reply:
+                return await reply.text()
+
+    with kept_records() as records:
+        text = asyncio.run(run())
+    said = [each.getMessage() for each in records]
+    assert any("converted 1 tool" in line for line in said)
+    assert any("tool sent:" in line and "look" in line for line in said)
+    assert "toolglot_retries_total" in text
+    assert re.search(r'toolglot_breaker_state\{upstream="them",state="closed".*\} 1', text)
+    (fields,) = [getattr(each, FIELDS) for each in records if hasattr(each, FIELDS)]
+    assert fields["retries"] == 1
+    assert "ab" * 16 in seen[0][0].headers["traceparent"]

@@ -4,6 +4,7 @@ Counting paths were read in the types of anthropic 2.8.0, google-genai 3.1.0 and
 (2026-11-15).
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -96,7 +97,9 @@ async def _count(client: Client, target: Target, call: Call) -> Counted:
             tokens = answer.get(counter.answer) if isinstance(answer, dict) else None
             if isinstance(tokens, int):
                 return Counted(tokens, estimate=False)
-    return Counted(count_request(asked).tokens, estimate=True)
+    # The first count loads a vocabulary, which takes part of a second.
+    counted = await asyncio.to_thread(count_request, asked)
+    return Counted(counted.tokens, estimate=True)
 
 
 def _decode(call: Call) -> Request:

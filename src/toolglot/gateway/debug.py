@@ -4,12 +4,14 @@ These lines show contents, so they are written only where the user asked for the
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from logging import DEBUG
 
 from msgspec import Struct
 
 from toolglot.context import Context
+from toolglot.errors import DecodeError
 from toolglot.events import Event, fold
 from toolglot.gateway.logs import LOGGER
 from toolglot.ir import ApiError, Json, Message, Request, ToolCall
@@ -73,8 +75,10 @@ def answer_calls(data: bytes, protocol: str, *, stream: bool) -> tuple[ToolCall,
 def log_lines(request_id: str, lines: Iterable[str]) -> None:
     """Write lines at level `debug`, which are not even made up at any other level."""
     if LOGGER.isEnabledFor(DEBUG):
-        for line in lines:
-            LOGGER.debug("%s: %s", request_id, line)
+        # What is passed on unread may be unreadable; that is not for a log line to tell.
+        with suppress(DecodeError):
+            for line in lines:
+                LOGGER.debug("%s: %s", request_id, line)
 
 
 def _events(data: bytes, protocol: str) -> Iterator[Event]:

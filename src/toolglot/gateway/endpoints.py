@@ -1,5 +1,6 @@
 """What clients ask for beside answers: models, counts, receipts, a dry run, health."""
 
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
@@ -107,8 +108,11 @@ class Endpoints:
         return answer(body, 200 if ready else 503)
 
     async def metrics(self, _request: web.Request) -> web.Response:
-        """All that was counted, for Prometheus."""
-        text = self._relay.observer.registry.text()
+        """All that was counted, for Prometheus, and how the providers are doing."""
+        observer, now = self._relay.observer, time.monotonic()
+        for upstream in self._relay.router.upstreams.values():
+            observer.breaker_changed(upstream.name, upstream.health.state(now))
+        text = observer.registry.text()
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     async def receipt(self, visit: Visit) -> web.Response:

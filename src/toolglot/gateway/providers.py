@@ -55,6 +55,12 @@ class Health:
         """Whether it should not be asked now."""
         return self._failures >= _TRIES and now < self._until
 
+    def state(self, now: float) -> Literal["closed", "half-open", "open"]:
+        """The same in the words of a breaker: open while it rests, half open until it answers."""
+        if self._failures < _TRIES:
+            return "closed"
+        return "open" if self.resting(now) else "half-open"
+
     def good(self) -> None:
         """It answered."""
         self._failures = 0

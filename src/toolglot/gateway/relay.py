@@ -6,7 +6,7 @@ nothing is tried again; what goes wrong then is told in the stream, in the clien
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from aiohttp import web
@@ -16,6 +16,7 @@ from toolglot.exchange import Exchange
 from toolglot.gateway import demo
 from toolglot.gateway.call import PROTOCOL, Call, given_key, id_of, whole
 from toolglot.gateway.config import DEMO, Config
+from toolglot.gateway.debug import Side, log_lines, tool_report
 from toolglot.gateway.guard import Guard, Refusal
 from toolglot.gateway.memory import Memory
 from toolglot.gateway.observe import Observer
@@ -154,10 +155,12 @@ class Relay:
             return True
         question = await self._question(call, exchange, upstream, target.model)
         witness.asks(question, exchange, path=call.path, body=call.body, stream=call.stream)
+        question = witness.traced(question)
+        log_lines(call.id, _tool_lines(call, question))
         upstream.health.busy += 1
         try:
             witness.pause()
-            async with await self.client.ask(question) as reply:
+            async with await self.client.ask(question, witness.again) as reply:
                 witness.resume()
                 witness.replied(reply)
                 if reply.status in ELSEWHERE and not last:
@@ -221,6 +224,15 @@ class Relay:
         }
         while len(self.receipts) > self.config.server.receipts:
             self.receipts.popitem(last=False)
+
+
+def _tool_lines(call: Call, question: Question) -> Iterator[str]:
+    """What became of the tools and calls of a request, for whoever looks closely."""
+    sent = question.sent
+    yield from tool_report(
+        Side(call.protocol, question.asked or call.body, call.path),
+        Side(question.protocol, sent.data, sent.path),
+    )
 
 
 def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:

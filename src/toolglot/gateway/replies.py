@@ -120,7 +120,7 @@ class Replies:
             )
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage)
+        call.witness.used(answer.usage, answer.stops)
         self._keep(call, exchange)
         await self._remember(call)
         if answer.failed is None:
@@ -133,7 +133,8 @@ class Replies:
     async def say(self, call: Call, exchange: Exchange, answer: Response) -> None:
         """Carry an answer that no provider gave."""
         codec, ctx = get_protocol(call.protocol), exchange.answer_context()
-        call.witness.used(answer.usage)
+        stops = tuple(choice.stop for choice in answer.choices if choice.stop is not None)
+        call.witness.used(answer.usage, stops)
         if not call.stream:
             wire = codec.encode_response(answer, ctx)
             await call.sink.whole(whole(call, Answer(data=wire.data(), status=wire.status)))
@@ -150,7 +151,7 @@ class Replies:
             answer = exchange.unfolded(body)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage)
+        call.witness.used(answer.usage, answer.stops)
         await self._begin(call, exchange)
         await self._write(call, answer.data, last=True)
         self._keep(call, exchange)
@@ -184,12 +185,12 @@ class Replies:
         except (aiohttp.ClientError, TimeoutError) as error:
             witness.resume()
             if _left(call.http):
-                witness.used(translator.usage)
+                witness.used(translator.usage, translator.stops)
                 return
             rest = translator.fail(_broken(call, error))
         finally:
             self._open.discard(entry)
-        witness.used(translator.usage)
+        witness.used(translator.usage, translator.stops)
         witness.failed(translator.error)
         await self._write(call, rest, last=True)
         self._keep(call, exchange)

@@ -66,11 +66,6 @@ def count_text(text: str) -> int:
     return _tokenizer()(text) if text else 0
 
 
-def warm_up() -> None:
-    """Load the vocabulary now, which takes part of a second, not with the first request."""
-    _tokenizer()
-
-
 def _count_message(message: ir.Message) -> int:
     return _PER_MESSAGE + count_text(message.name or "") + _count_parts(message.parts)
 

@@ -7,7 +7,7 @@ cancelling whoever waits for it, ends the provider's work.
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -78,8 +78,12 @@ class Client:
         """Close all connections."""
         await self._session.close()
 
-    async def ask(self, question: Question) -> aiohttp.ClientResponse:
-        """The answer to a question as soon as it begins, or `Unreachable`."""
+    async def ask(
+        self, question: Question, again: Callable[[], None] = lambda: None
+    ) -> aiohttp.ClientResponse:
+        """The answer to a question as soon as it begins, or `Unreachable`. `again` is called each
+        time before it is asked once more.
+        """
         health = question.upstream.health
         for attempt in range(question.upstream.config.retries + 1):
             last = attempt == question.upstream.config.retries
@@ -91,12 +95,14 @@ class Client:
                 health.bad(time.monotonic())
                 if last:
                     raise
+                again()
                 await asyncio.sleep(_pause(attempt, None))
                 continue
             pause = self._judge(question, reply, key, attempt)
             if last or pause is None:
                 return reply
             reply.close()
+            again()
             await asyncio.sleep(pause)
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 

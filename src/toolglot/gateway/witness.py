@@ -1,17 +1,21 @@
 """What is seen of one request: for metrics, logs, traces, the ledger and recordings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from logging import DEBUG
 from time import perf_counter
 from typing import Final
 
 import aiohttp
+from msgspec.structs import replace
 from yarl import URL
 
 from toolglot.exchange import Exchange
+from toolglot.gateway.debug import answer_calls, call_report, log_lines
+from toolglot.gateway.logs import LOGGER
 from toolglot.gateway.observe import Observation, Observer
 from toolglot.gateway.record import Meta, Recorder, Recording, options_to_json
 from toolglot.gateway.upstream import Question
-from toolglot.ir import ApiError, Usage
+from toolglot.ir import ApiError, StopReason, Usage
 from toolglot.receipt import Receipt
 
 _OUR_FAULT: Final = 500
@@ -20,7 +24,7 @@ _OUR_FAULT: Final = 500
 class Witness:
     """Watches one request from its first byte to the last of its answer."""
 
-    __slots__ = ("_ours", "_recorder", "_since", "observer", "recording", "seen")
+    __slots__ = ("_answer", "_ours", "_recorder", "_since", "observer", "recording", "seen")
 
     def __init__(self, observer: Observer, recorder: Recorder | None, seen: Observation) -> None:
         self.observer = observer
@@ -29,6 +33,9 @@ class Witness:
         self._recorder = recorder
         self._ours = 0.0
         self._since = seen.started
+        self._answer: tuple[list[bytes], list[bytes]] | None = None
+        if LOGGER.isEnabledFor(DEBUG):
+            self._answer = [], []
 
     # --- whose time it is -------------------------------------------------------------------------
 
@@ -79,6 +86,8 @@ class Witness:
 
     def got(self, data: bytes) -> None:
         """Bytes of the provider."""
+        if self._answer is not None:
+            self._answer[0].append(data)
         if self.recording is not None:
             self.recording.upstream_chunk(data)
 
@@ -94,12 +103,24 @@ class Witness:
 
     def told(self, data: bytes) -> None:
         """Bytes for the client."""
+        if self._answer is not None:
+            self._answer[1].append(data)
         if self.recording is not None:
             self.recording.client_chunk(data)
 
-    def used(self, usage: Usage | None) -> None:
-        """What the provider says that it cost."""
+    def used(self, usage: Usage | None, stops: tuple[StopReason, ...] = ()) -> None:
+        """What the provider says that it cost, and why it stopped."""
         self.seen.usage = usage
+        self.seen.finish_reasons = tuple(stop.kind for stop in stops)
+
+    def again(self) -> None:
+        """The provider is asked once more."""
+        self.seen.retries += 1
+
+    def traced(self, question: Question) -> Question:
+        """The question with what lets its provider join the trace."""
+        headers = self.observer.upstream_headers(self.seen)
+        return replace(question, headers={**question.headers, **headers}) if headers else question
 
     def failed(self, error: ApiError | None) -> None:
         """What went wrong."""
@@ -122,3 +143,15 @@ class Witness:
         if self.recording is not None:
             self.recording.end(receipt, error)
         self.observer.end(seen)
+        log_lines(seen.request_id, self._call_lines())
+
+    def _call_lines(self) -> Iterator[str]:
+        """How the calls of the answer changed on their way to the client."""
+        if self._answer is None or not self.seen.protocol or self.seen.error:
+            return
+        got, told = (b"".join(pieces) for pieces in self._answer)
+        stream = self.seen.stream
+        yield from call_report(
+            answer_calls(got, self.seen.protocol, stream=stream),
+            answer_calls(told, self.seen.client, stream=stream),
+        )
