@@ -22,7 +22,7 @@ from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options
 from toolglot.dialects.table import DIALECTS
-from toolglot.gateway.observe import Observer
+from toolglot.gateway.telemetry.metrics import Observer
 from toolglot.matrix import pairs
 from toolglot.receipt import CATALOGUE
 

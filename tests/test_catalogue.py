@@ -8,7 +8,7 @@ from tests.laws.corpus import FIXTURES, PATH, fixtures, load
 from tests.wires import NAMES, TRIO
 
 from toolglot import Note, Receipt, StreamTranslator, translate_request, translate_response
-from toolglot.doctor import repair_history
+from toolglot.history import repair_history
 from toolglot.receipt import CATALOGUE
 from toolglot.rules import ToolRules
 

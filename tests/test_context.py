@@ -5,8 +5,10 @@ import gc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.wires import pair
 
 import toolglot
+from toolglot import get_protocol
 from toolglot.context import Context, Options
 from toolglot.errors import UntranslatableError
 from toolglot.receipt import CATALOGUE
@@ -218,3 +220,36 @@ def test_a_translation_leaves_no_garbage_in_circles():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+# --- surfaces
+
+
+def test_both_surfaces():
+    ctx = pair("ollama", "gemini")
+    assert ctx.surfaces == (
+        get_protocol("ollama").SURFACE,
+        get_protocol("gemini").SURFACE,
+    )
+
+
+@pytest.mark.parametrize("known", ["source", "target", None])
+def test_adapting_needs_both(known):
+    found = {known: get_protocol("gemini").SURFACE} if known else {}
+    with pytest.raises(ValueError, match="a source and a target"):
+        _ = Context(**found).surfaces
+
+
+def test_text_tells_functions_and_nothing_else():
+    source, target = (get_protocol(name).SURFACE for name in ("anthropic", "openai-responses"))
+    ctx = Context(Options(tools="emulated"), source=source, target=target)
+    assert ctx.tool_surfaces[1].tools == {"function"}
+    assert ctx.tool_surfaces[1].name != target.name
+    assert Context(source=source, target=target).tool_surfaces == (source, target)
+
+
+def test_the_dialect_of_an_emulation():
+    found = [
+        Options(tools=how).emulated_dialect for how in ("native", "emulated", "emulated:react")
+    ]
+    assert found == [None, "hermes", "react"]

@@ -14,11 +14,11 @@ MODULES = sorted(
 
 
 DOORS = {
-    "schema": ("test_narrow.py", "dialects formats merge openapi reading roots values walk"),
+    "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
         "test_steps.py",
-        "asking exploring facts finding places questions reading result shapes values",
+        "asking exploring facts finding questions reading result shapes urls values",
     ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
@@ -29,8 +29,10 @@ def home(module: Path) -> Path:
     door, behind = DOORS.get(module.parts[0], ("", ""))
     if door and (not behind or module.stem in behind.split()):
         return Path(module.parts[0], door)
-    if module.parts[0] in ("protocols", "gateway") and len(module.parts) > 2:
+    if module.parts[0] == "protocols" and len(module.parts) > 2:
         return Path(module.parts[0], f"test_{module.parts[1]}.py")
+    if module.parts[0] == "demo":
+        return Path("test_demo.py")
     return module.with_name(f"test_{module.name}")
 
 
@@ -41,7 +43,7 @@ def home(module: Path) -> Path:
         ("wire/sse.py", "wire/test_sse.py"),
         ("protocols/tables.py", "protocols/test_tables.py"),
         ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
-        ("gateway/demo/turn.py", "gateway/test_demo.py"),
+        ("demo/turn.py", "test_demo.py"),
         ("schema/walk.py", "schema/test_narrow.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],

@@ -15,7 +15,6 @@ import pytest
 import toolglot
 from toolglot import calls
 from toolglot import profiles as book
-from toolglot.adapt.surfaces import emulation
 from toolglot.dialects.table import DIALECTS
 from toolglot.profiles import (
     PROVIDERS,
@@ -472,7 +471,7 @@ def test_a_family_may_have_no_tools(monkeypatch):
 def test_every_word_for_calling_is_one_that_the_option_takes():
     words = {each.tools.calling for each in EVERY} | {each.calling for each in book.families()}
     for word in words - {None}:
-        assert emulation(toolglot.Options(tools=word)) in {None, *DIALECTS}
+        assert toolglot.Options(tools=word).emulated_dialect in {None, *DIALECTS}
 
 
 def test_every_lazy_name_is_public():

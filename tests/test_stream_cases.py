@@ -10,7 +10,7 @@ from tests.laws.streams import assembled, assert_legal, decode, encode
 from tests.laws.turns import history
 
 from toolglot import StreamTranslator, ir, translate_request
-from toolglot.adapt.streams import Serial
+from toolglot.adapt.answers.passes import Serial
 from toolglot.events import (
     Event,
     Failed,

@@ -16,7 +16,7 @@ from toolglot.events import Failed, Finished, PartDelta, PartEnded, PartStarted,
 from toolglot.lint import lint_stream
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
-from toolglot.wire.passing import Passing
+from toolglot.wire.follow import Passing
 
 REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
@@ -472,7 +472,7 @@ def test_a_mended_stream_names_the_model_that_was_asked_for():
 
 def test_a_stream_that_never_ends_an_event_is_refused_in_its_own_protocol(monkeypatch):
     """Law 10."""
-    monkeypatch.setattr("toolglot.wire.passing.MAX_LINE", 5000)
+    monkeypatch.setattr("toolglot.wire.follow.MAX_LINE", 5000)
     translator = StreamTranslator("anthropic", "anthropic", watch=True)
     written = translator.feed(encode("anthropic", TEXT[:3])) + translator.feed(b"x" * 6000)
     assert len(errors_of("anthropic", written)) == 1

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolglot.adapt.validate import validate_arguments, validate_tool_calls
+    from toolglot.adapt.calls.validate import validate_arguments, validate_tool_calls
     from toolglot.calls import (
         ToolCall,
         ToolOutput,
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
         parse_tool_calls,
     )
     from toolglot.context import Context, Options
-    from toolglot.dialects.render import render_calls, render_result, render_tools
+    from toolglot.dialects.rendering import render_calls, render_result, render_tools
     from toolglot.dialects.text import ParsedText, TextDecoder, parse_text
-    from toolglot.doctor import Finding, diagnose, repair_history
     from toolglot.errors import (
         DecodeError,
         InexpressibleError,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         UnknownProtocolError,
         UntranslatableError,
     )
+    from toolglot.history import Finding, diagnose, repair_history
     from toolglot.lint import Violation, lint_stream
     from toolglot.parsers import ToolingMiddleware, detect, get_parser, register_parser
     from toolglot.profiles import (
@@ -114,8 +114,8 @@ __version__ = "0.1.0"
 
 
 _HOMES = {
-    "validate_arguments": "adapt.validate",
-    "validate_tool_calls": "adapt.validate",
+    "validate_arguments": "adapt.calls.validate",
+    "validate_tool_calls": "adapt.calls.validate",
     "ToolCall": "calls",
     "ToolOutput": "calls",
     "build_tool_result_messages": "calls",
@@ -126,15 +126,15 @@ _HOMES = {
     "parse_tool_calls": "calls",
     "Context": "context",
     "Options": "context",
-    "render_calls": "dialects.render",
-    "render_result": "dialects.render",
-    "render_tools": "dialects.render",
+    "render_calls": "dialects.rendering",
+    "render_result": "dialects.rendering",
+    "render_tools": "dialects.rendering",
     "ParsedText": "dialects.text",
     "TextDecoder": "dialects.text",
     "parse_text": "dialects.text",
-    "Finding": "doctor",
-    "diagnose": "doctor",
-    "repair_history": "doctor",
+    "Finding": "history",
+    "diagnose": "history",
+    "repair_history": "history",
     "DecodeError": "errors",
     "InexpressibleError": "errors",
     "MissingExtraError": "errors",

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from toolglot import ir
 from toolglot.adapt import adapt_request
-from toolglot.adapt.ids import with_prefix
-from toolglot.adapt.rules import map_arguments
+from toolglot.adapt.calls.ids import with_prefix
+from toolglot.adapt.tools.tool_rules import map_arguments
 from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.profiles import PROVIDERS

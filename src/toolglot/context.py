@@ -5,9 +5,10 @@ and equal context give equal bytes, which the prompt caches of providers depend 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
@@ -16,6 +17,9 @@ from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
+
+DEFAULT_DIALECT: Final = "hermes"
+"""The dialect in which tools are told as text: the most common one, and models know JSON."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -113,6 +117,18 @@ class Options(Struct, frozen=True, kw_only=True):
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
     """Passes of your own over a whole response, after the calls are the client's again."""
 
+    @property
+    def emulated_dialect(self) -> str | None:
+        """The dialect in which tools are told as text; None if the provider has tools."""
+        kind, _, dialect = self.tools.partition(":")
+        if kind == "native" and not dialect:
+            return None
+        if kind != "emulated":
+            raise ValueError(
+                f"tools are 'native', 'emulated' or 'emulated:DIALECT': {self.tools!r}"
+            )
+        return dialect or DEFAULT_DIALECT
+
 
 class Located(Protocol):
     """Something that knows its place in the source."""
@@ -171,6 +187,22 @@ class Context:
         self._counter = 0
         self._notes: list[Note] = []
         self._left: list[tuple[Located, frozenset[str], Mapping[str, Any]]] = []
+
+    @property
+    def surfaces(self) -> tuple[Surface, Surface]:
+        """Where a translation comes from and where it goes, for passes that need both."""
+        if self.source is None or self.target is None:
+            raise ValueError("adapting needs a source and a target")
+        return self.source, self.target
+
+    @property
+    def tool_surfaces(self) -> tuple[Surface, Surface]:
+        """The surfaces as passes over tools see them: tools told as text are functions."""
+        source, target = self.surfaces
+        if self.options.emulated_dialect is None:
+            return source, target
+        name = f"a model without tools ({target.name})"
+        return source, replace(target, name=name, tools=frozenset({"function"}))
 
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None

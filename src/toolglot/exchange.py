@@ -15,10 +15,10 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from toolglot.adapt.emulate import dialect_of
-from toolglot.adapt.keepsake import missing, supply
-from toolglot.adapt.validate import asks
-from toolglot.adapt.window import scales
+from toolglot.adapt.answers.token_scale import scales
+from toolglot.adapt.calls.validate import asks
+from toolglot.adapt.reasoning.kept_state import missing, supply
+from toolglot.adapt.tools.emulated import dialect_of
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -29,9 +29,9 @@ from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.translate import decode_response, read_answer, send, show, stays
 from toolglot.wire import jsontext
-from toolglot.wire.known import read_known, write_known
 from toolglot.wire.message import WireRequest
-from toolglot.wire.relabel import Relabel
+from toolglot.wire.rename_model import Relabel
+from toolglot.wire.tool_cache import read_known, write_known
 
 _SEED: Final = 16
 

@@ -9,8 +9,8 @@ from toolglot.events import Event
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
+from toolglot.wire.follow import Check
 from toolglot.wire.message import WireRequest, WireResponse
-from toolglot.wire.passing import Check
 
 
 class StreamDecoder(Protocol):

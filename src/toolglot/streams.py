@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from itertools import chain, starmap
 from typing import Any, Final
 
-from toolglot.adapt.breaking import breaks_open, retold
-from toolglot.adapt.emulate import dialect_of
-from toolglot.adapt.streams import StreamPass, stream_passes
-from toolglot.adapt.validate import asks, changes
-from toolglot.adapt.window import scales
+from toolglot.adapt.answers.broken_streams import breaks_open, retold
+from toolglot.adapt.answers.passes import StreamPass, stream_passes
+from toolglot.adapt.answers.token_scale import scales
+from toolglot.adapt.calls.validate import asks, changes
+from toolglot.adapt.tools.emulated import dialect_of
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import (
@@ -32,9 +32,9 @@ from toolglot.ir import ApiError, Request, StopReason, Usage
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.translate import Body, answer_context
+from toolglot.wire.follow import Passing, Piece
 from toolglot.wire.message import WireRequest
-from toolglot.wire.passing import Passing, Piece
-from toolglot.wire.relabel import Relabel
+from toolglot.wire.rename_model import Relabel
 
 _BAD_GATEWAY: Final = 502
 _LINES: Final = "application/x-ndjson"

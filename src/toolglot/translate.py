@@ -12,15 +12,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, told
-from toolglot.adapt.answers import asked_name
-from toolglot.adapt.carrier import TAG, unseal
-from toolglot.adapt.ids import alias_ids, chooses_ids
-from toolglot.adapt.promote import promote
-from toolglot.adapt.restore import restore
-from toolglot.adapt.surfaces import emulation
-from toolglot.adapt.system import drop_attribution
-from toolglot.adapt.validate import asks, check_calls
-from toolglot.adapt.window import scale_usage
+from toolglot.adapt.answers.parts import asked_name
+from toolglot.adapt.answers.token_scale import scale_usage
+from toolglot.adapt.calls.ids import alias_ids, chooses_ids
+from toolglot.adapt.calls.text_calls import promote
+from toolglot.adapt.calls.undo_calls import restore
+from toolglot.adapt.calls.validate import asks, check_calls
+from toolglot.adapt.messages.system import drop_attribution
+from toolglot.adapt.reasoning.sealed_state import TAG, unseal
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -150,7 +149,7 @@ def _shown_at_home(response: Response, ctx: Context) -> Response:
     What has to be written anew names the model that the client asked for.
     """
     shown = promote(response, ctx)
-    if emulation(ctx.options) is not None:
+    if ctx.options.emulated_dialect is not None:
         shown = restore(shown, ctx)
     if asks(ctx.options):
         shown = check_calls(shown, ctx)
@@ -200,7 +199,7 @@ def answer_context(
         asked = _asked(request, client)
         sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request, ctx.declared = asked, asked.tools
-    if source != target or emulation(options) is not None:
+    if source != target or options.emulated_dialect is not None:
         done = told(sent, client, provider, options)
         ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
@@ -218,12 +217,12 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
 
 def _changes(options: Options) -> bool:
     """Whether a request is changed even if it stays in its protocol."""
-    return chooses_ids(options) or emulation(options) is not None
+    return chooses_ids(options) or options.emulated_dialect is not None
 
 
 def _at_home(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
-    if emulation(ctx.options) is not None:
+    if ctx.options.emulated_dialect is not None:
         return emulate_at_home(request, ctx)
     request = unseal(request, ctx)
     if ctx.options.attribution == "drop":

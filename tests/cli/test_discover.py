@@ -146,7 +146,7 @@ def test_nobody_there(cli):
 
 
 def test_without_the_extra(cli, monkeypatch):
-    monkeypatch.setitem(sys.modules, "toolglot.gateway.probe", None)
+    monkeypatch.setitem(sys.modules, "toolglot.gateway.checks.discovery_client", None)
     done = cli("discover", "http://x")
     assert done.code == 1
     assert "pip install 'toolglot[gateway]'" in done.err

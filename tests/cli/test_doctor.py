@@ -11,8 +11,8 @@ from aiohttp import web
 from tests.gateway import weather
 from tests.gateway.running import BASES, listening, upstream
 
-from toolglot import gateway
 from toolglot.cli.clients import CLIENTS
+from toolglot.gateway import checks
 from toolglot.profiles import profiles
 from toolglot.registry import PROTOCOLS
 
@@ -194,8 +194,8 @@ def test_the_database(cli, tmp_path):
 
 
 def test_without_the_extra(cli, monkeypatch):
-    monkeypatch.delattr(gateway, "checkup", raising=False)
-    monkeypatch.setitem(sys.modules, "toolglot.gateway.checkup", None)
+    monkeypatch.delattr(checks, "provider_check", raising=False)
+    monkeypatch.setitem(sys.modules, "toolglot.gateway.checks.provider_check", None)
     done = cli("doctor")
     assert done.code == 1
     assert "pip install 'toolglot[gateway]'" in done.err

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from toolglot.gateway.database import open_database
-from toolglot.gateway.keys import KeyRing
-from toolglot.gateway.limits import Budget
+from toolglot.gateway.access.rate_limits import Budget
+from toolglot.gateway.access.virtual_keys import KeyRing
+from toolglot.gateway.storage.database import open_database
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolglot.gateway import local_model
+from toolglot.gateway import llama_server as local_model
 
 
 @pytest.fixture(autouse=True)

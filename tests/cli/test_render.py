@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolglot.dialects.render import render_calls, render_tools
+from toolglot.dialects.rendering import render_calls, render_tools
 from toolglot.dialects.table import DIALECTS
 
 TOOLS = [{"name": "tide", "input_schema": {"properties": {"port": {"type": "string"}}}}]

@@ -8,7 +8,7 @@ from tests.laws.corpus import FIXTURES, NAMES, PATH
 from toolglot.cli.replay import replay
 from toolglot.context import Options
 from toolglot.exchange import Exchange
-from toolglot.gateway.record import Meta, Recorder, options_to_json
+from toolglot.gateway.telemetry.recorder import Meta, Recorder, options_to_json
 from toolglot.ir import ApiError
 
 NOW = 1790000000

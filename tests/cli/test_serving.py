@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from toolglot.cli import probe
+from toolglot.cli import ping as probe
 from toolglot.cli.serving import own_gateway
 
 STUBBORN = """

@@ -9,9 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from toolglot.gateway.database import open_database
-from toolglot.gateway.keys import create_key
-from toolglot.gateway.ledger import Ledger, Row
+from toolglot.gateway.access.ledger import Ledger, Row
+from toolglot.gateway.access.virtual_keys import create_key
+from toolglot.gateway.storage.database import open_database
 
 DAY = 86400
 

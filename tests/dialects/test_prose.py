@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.samples import SAMPLES, TOOLS
 
-from toolglot.dialects.arming import Situation, armed
+from toolglot.dialects.markers import Situation, armed
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import Begun, Broken, Call, Piece, Reasoning, Text, TextDecoder
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.samples import SAMPLES, TOOLS
 
-from toolglot.dialects import scan
+from toolglot.dialects import reader as scan
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import (
     Call,

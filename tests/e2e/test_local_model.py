@@ -13,7 +13,7 @@ import anthropic
 import pytest
 from tests.gateway.running import gateway, to
 
-from toolglot.gateway import local_model
+from toolglot.gateway import llama_server as local_model
 from toolglot.gateway.config import Provider
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]

@@ -12,10 +12,10 @@ from tests.gateway.wild import wild
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.events import Failed, Started, fold, unfold
-from toolglot.gateway import opening as opening_module
-from toolglot.gateway import providers as providers_module
-from toolglot.gateway import upstream as upstream_module
 from toolglot.gateway.config import Timeouts
+from toolglot.gateway.http import client as upstream_module
+from toolglot.gateway.relay import first_event as opening_module
+from toolglot.gateway.relay import providers as providers_module
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import decode_response, encode_request, encode_response
 

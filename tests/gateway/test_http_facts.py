@@ -18,8 +18,8 @@ from tests.client_requests import (
     codex_tool_search,
     gemini_cli,
 )
+from tests.gateway.relay.test_relay import NAMES, asked, scripted, streamed
 from tests.gateway.running import gateway, provider, to, upstream
-from tests.gateway.test_relay import NAMES, asked, scripted, streamed
 
 from toolglot.lint import lint_stream
 from toolglot.registry import get_protocol

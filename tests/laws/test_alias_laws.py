@@ -24,7 +24,7 @@ from tests.wires import (
 )
 
 from toolglot import StreamTranslator, ir
-from toolglot.adapt.alias import make_alias
+from toolglot.adapt.aliases import make_alias
 from toolglot.events import fold, unfold
 from toolglot.surface import Rule
 

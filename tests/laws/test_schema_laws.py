@@ -13,9 +13,9 @@ from tests.schema.generated import conforming, forbidden, is_valid, schemas
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.registry import get_protocol
-from toolglot.schema.dialects import DIALECTS
 from toolglot.schema.narrow import narrow
 from toolglot.schema.openapi import from_openapi
+from toolglot.schema.subsets import DIALECTS
 from toolglot.translate import translate_request, translate_response
 from toolglot.wire.message import WireRequest, WireResponse
 

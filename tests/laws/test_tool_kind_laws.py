@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.laws.corpus import NAMES, PAIRS, PATH, names
 
 from toolglot import ir
-from toolglot.adapt.freeform import FreeText
+from toolglot.adapt.tools.freeform import FreeText
 from toolglot.context import Context
 from toolglot.events import Event, PartDelta, fold, unfold
 from toolglot.registry import get_protocol

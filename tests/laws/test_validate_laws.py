@@ -13,9 +13,9 @@ from tests.wires import said
 
 from toolglot import Context, Options, diagnose, get_protocol, ir, repair_history
 from toolglot import validate_arguments as problems_of
-from toolglot.adapt.repair import repair_arguments
-from toolglot.adapt.streams import Serial
-from toolglot.adapt.validate import Checking, check_calls
+from toolglot.adapt.answers.passes import Serial
+from toolglot.adapt.calls.repair import repair_arguments
+from toolglot.adapt.calls.validate import Checking, check_calls
 from toolglot.events import Grammar, fold, unfold
 
 slow_ok = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

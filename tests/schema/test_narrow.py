@@ -3,11 +3,11 @@
 import pytest
 from tests.schema.generated import forbidden
 
-from toolglot.schema.dialects import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
+from toolglot.schema.convert import Texts
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.narrow import narrow
 from toolglot.schema.openapi import from_openapi, to_openapi
-from toolglot.schema.values import Texts
+from toolglot.schema.subsets import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
 
 DEPTH = 2000
 

@@ -9,29 +9,33 @@ messages.
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from toolglot.adapt.answers import adapt_answer
-from toolglot.adapt.carrier import seal, unseal
-from toolglot.adapt.content import adapt_content
-from toolglot.adapt.emulate import emulate_tools
-from toolglot.adapt.freeform import freeform_to_function
-from toolglot.adapt.hosted import map_provider_tools
-from toolglot.adapt.ids import alias_ids, prefix_ids
-from toolglot.adapt.keepsake import keep_state
-from toolglot.adapt.limits import limit_cache_marks, require_limits, require_stream
-from toolglot.adapt.names import alias_names, collapse_duplicates
-from toolglot.adapt.namespaces import flatten_namespaces
-from toolglot.adapt.pairing import pair_results
-from toolglot.adapt.promote import promote
-from toolglot.adapt.reasoning import adapt_reasoning
-from toolglot.adapt.restore import restore
-from toolglot.adapt.rules import apply_rules
-from toolglot.adapt.schemas import narrow_schemas
-from toolglot.adapt.settings import adapt_output, adapt_sampling, drop_settings
-from toolglot.adapt.system import drop_attribution, place_system
-from toolglot.adapt.tools import adapt_choice, adapt_tools
-from toolglot.adapt.turns import merge_turns
-from toolglot.adapt.validate import check_calls
-from toolglot.adapt.window import scale_usage
+from toolglot.adapt.answers.parts import adapt_answer
+from toolglot.adapt.answers.token_scale import scale_usage
+from toolglot.adapt.calls.ids import alias_ids, prefix_ids
+from toolglot.adapt.calls.pairing import pair_results
+from toolglot.adapt.calls.text_calls import promote
+from toolglot.adapt.calls.undo_calls import restore
+from toolglot.adapt.calls.validate import check_calls
+from toolglot.adapt.messages.content import adapt_content
+from toolglot.adapt.messages.required_settings import (
+    limit_cache_marks,
+    require_limits,
+    require_stream,
+)
+from toolglot.adapt.messages.settings import adapt_output, adapt_sampling, drop_settings
+from toolglot.adapt.messages.system import drop_attribution, place_system
+from toolglot.adapt.messages.turns import merge_turns
+from toolglot.adapt.reasoning.effort import adapt_reasoning
+from toolglot.adapt.reasoning.kept_state import keep_state
+from toolglot.adapt.reasoning.sealed_state import seal, unseal
+from toolglot.adapt.tools.definitions import adapt_choice, adapt_tools
+from toolglot.adapt.tools.emulated import emulate_tools
+from toolglot.adapt.tools.freeform import freeform_to_function
+from toolglot.adapt.tools.hosted import map_provider_tools
+from toolglot.adapt.tools.names import alias_names, collapse_duplicates
+from toolglot.adapt.tools.namespaces import flatten_namespaces
+from toolglot.adapt.tools.schemas import narrow_schemas
+from toolglot.adapt.tools.tool_rules import apply_rules
 from toolglot.context import Context, Options
 from toolglot.ir import Request, Response
 from toolglot.surface import Surface

@@ -33,7 +33,7 @@ from toolglot.cli import (
     replay,
     run,
     serve,
-    translate,
+    translate_document,
     usage,
 )
 from toolglot.errors import ToolglotError
@@ -43,7 +43,7 @@ _COMMANDS: Final = (
     run,
     env,
     doctor,
-    translate,
+    translate_document,
     explain,
     lint_stream,
     diff_sse,

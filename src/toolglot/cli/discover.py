@@ -94,7 +94,7 @@ def _from_server(args: argparse.Namespace) -> DiscoveryResult:
     import asyncio  # noqa: PLC0415 - other commands do not pay for it
 
     try:
-        from toolglot.gateway.probe import probe_server  # noqa: PLC0415 - it needs an extra
+        from toolglot.gateway.checks.discovery_client import probe_server  # noqa: PLC0415 - it needs an extra
     except ImportError:
         raise MissingExtraError("gateway", "aiohttp") from None
     asking = probe_server(

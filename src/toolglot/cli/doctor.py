@@ -14,7 +14,7 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.checkup import Checked
+    from toolglot.gateway.checks.provider_check import Checked
     from toolglot.gateway.config import Config
 
 _EXAMPLES: Final = (
@@ -65,14 +65,14 @@ def run(args: argparse.Namespace) -> int:
     report: Json = {"versions": packages(), "clients": clients()}
     _show(args, _installed(report))
     try:
-        from toolglot.gateway import checkup  # noqa: PLC0415 - an extra
+        from toolglot.gateway.checks import provider_check  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "aiohttp") from None
 
     path, config, state = _configured(args.config)
     database = _database(config)
     keys = {
-        name: list(checkup.keys_of(provider))
+        name: list(provider_check.keys_of(provider))
         for name, provider in (config.providers if config else {}).items()
     }
     report |= {
@@ -109,7 +109,7 @@ def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") ->
 def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]":
     """The configuration, if it is sound, and what there is to say about it."""
     from toolglot.gateway.config import FILE, ConfigError, load_config  # noqa: PLC0415
-    from toolglot.gateway.serve import check_exposure  # noqa: PLC0415
+    from toolglot.gateway.http.server import check_exposure  # noqa: PLC0415
 
     path = Path(given) if given else Path(FILE)
     if not given and not path.is_file():
@@ -129,7 +129,7 @@ def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]"
 
 def _database(config: "Config | None") -> _Part:
     """Where keys and usage are, and whether that can be opened."""
-    from toolglot.gateway.database import database, default_path  # noqa: PLC0415
+    from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
 
     if config is None:
         return _Part("not looked for, because the configuration is not sound")
@@ -154,7 +154,7 @@ def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[Checked]":
     """The providers, one after the other."""
     import asyncio  # noqa: PLC0415 - other commands do not pay for it
 
-    from toolglot.gateway.checkup import check_provider  # noqa: PLC0415 - an extra
+    from toolglot.gateway.checks.provider_check import check_provider  # noqa: PLC0415 - an extra
     from toolglot.gateway.config import DEMO  # noqa: PLC0415
 
     names = (args.provider,) if args.provider else tuple(config.providers) or (DEMO,)

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, add_file, read_input
-from toolglot.doctor import POLICIES, diagnose, repair_history
+from toolglot.history import POLICIES, diagnose, repair_history
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
 
-    from toolglot.gateway.keys import Key
-    from toolglot.gateway.limits import Budget
+    from toolglot.gateway.access.rate_limits import Budget
+    from toolglot.gateway.access.virtual_keys import Key
 
 _COLUMNS: Final = ("id", "name", "state", "created", "models", "rpm", "tpm", "budget", "expires")
 _NUMBERS: Final = ("rpm", "tpm", "budget")
@@ -93,7 +93,7 @@ def _add_revoke(parts: Commands) -> None:
 
 def create(args: argparse.Namespace) -> int:
     """Make a key. The key alone goes to standard output."""
-    from toolglot.gateway.keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.access.virtual_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
 
     now = time.time()
     with _database(args, create=True) as db:
@@ -114,7 +114,7 @@ def create(args: argparse.Namespace) -> int:
 
 def show(args: argparse.Namespace) -> int:
     """Print all keys."""
-    from toolglot.gateway.keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.access.virtual_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         keys = list_keys(db)
@@ -129,7 +129,7 @@ def show(args: argparse.Namespace) -> int:
 
 def revoke(args: argparse.Namespace) -> int:
     """Make a key invalid."""
-    from toolglot.gateway.keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.access.virtual_keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         key = revoke_key(db, args.key, time.time())
@@ -140,7 +140,7 @@ def revoke(args: argparse.Namespace) -> int:
 def _database(
     args: argparse.Namespace, *, create: bool = False
 ) -> "AbstractContextManager[sqlite3.Connection]":
-    from toolglot.gateway.database import database, default_path  # noqa: PLC0415 - likewise
+    from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415 - likewise
 
     return database(args.database or default_path(), create=create)
 
@@ -157,7 +157,7 @@ def _number(text: str) -> int:
 
 
 def _budget(text: str) -> "Budget":
-    from toolglot.gateway.limits import Budget  # noqa: PLC0415 - few commands need it
+    from toolglot.gateway.access.rate_limits import Budget  # noqa: PLC0415 - few commands need it
 
     tokens, _, per = text.partition("/")
     match per:

@@ -10,7 +10,7 @@ from toolglot.cli.common import Commands, add_command
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.local_model import Serving
+    from toolglot.gateway.llama_server import Serving
 
 _EXAMPLES: Final = (
     "toolglot local-model --prepare",
@@ -32,17 +32,17 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until a signal comes; where, goes to standard output as one line of JSON."""
-    from toolglot.gateway import local_model  # noqa: PLC0415 - other commands do not pay for it
+    from toolglot.gateway import llama_server  # noqa: PLC0415 - other commands do not pay for it
 
     if args.prepare:
-        print(local_model.prepare())
+        print(llama_server.prepare())
         return 0
-    weights = local_model.find_weights()
+    weights = llama_server.find_weights()
     if weights is None:
-        raise local_model.LocalModelError(
+        raise llama_server.LocalModelError(
             "there are no weights yet: `toolglot local-model --prepare` downloads them"
         )
-    local_model.serve(weights, args.port, _say)
+    llama_server.serve(weights, args.port, _say)
     return 0
 
 

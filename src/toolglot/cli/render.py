@@ -4,7 +4,7 @@ import argparse
 from typing import Any, Final
 
 from toolglot.cli.common import Commands, add_command, read_list
-from toolglot.dialects.render import render_calls, render_result, render_tools
+from toolglot.dialects.rendering import render_calls, render_result, render_tools
 from toolglot.dialects.table import DIALECTS
 
 _EXAMPLES: Final = (

@@ -16,7 +16,7 @@ from msgspec import Struct
 from toolglot.cli.common import Commands, add_command
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
-from toolglot.gateway.record import CONTINUED, META, Meta, options_from_json, read_meta
+from toolglot.gateway.telemetry.recorder import CONTINUED, META, Meta, options_from_json, read_meta
 from toolglot.wire import jsontext
 
 _EXAMPLES: Final = ("toolglot replay recordings", "toolglot replay recordings/0007-req_1 --update")

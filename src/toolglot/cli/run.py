@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, Final
 
-from toolglot.cli import probe
+from toolglot.cli import ping as probe
 from toolglot.cli.clients import Client, launch, written
 from toolglot.cli.common import Commands, add_command
 from toolglot.cli.env import add_client, chosen, key_of, usual_gateway

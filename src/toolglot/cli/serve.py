@@ -71,10 +71,10 @@ def _workers(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Run until a signal comes."""
     try:
-        from toolglot.gateway import serve as gateway  # noqa: PLC0415 - an extra
         from toolglot.gateway.app import make_app  # noqa: PLC0415
         from toolglot.gateway.config import plain_secrets  # noqa: PLC0415
-        from toolglot.gateway.logs import set_up  # noqa: PLC0415
+        from toolglot.gateway.http import server as gateway  # noqa: PLC0415 - an extra
+        from toolglot.gateway.telemetry.logs import set_up  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "aiohttp") from None
     path = _path(args)

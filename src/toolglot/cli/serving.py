@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from toolglot.cli.probe import UnreachableError
+from toolglot.cli.ping import UnreachableError
 
 SERVE: Final = (sys.executable, "-m", "toolglot", "serve")
 _START_SECONDS: Final = 30.0

@@ -21,7 +21,7 @@ from toolglot.cli.common import (
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.ledger import Usage
+    from toolglot.gateway.access.ledger import Usage
 
 _BY: Final = ("key", "model", "day", "provider")
 _COLUMNS: Final = {
@@ -64,8 +64,8 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the sums."""
     # These import asyncio, which costs start-up time.
-    from toolglot.gateway.database import database, default_path  # noqa: PLC0415
-    from toolglot.gateway.ledger import read_usage  # noqa: PLC0415
+    from toolglot.gateway.access.ledger import read_usage  # noqa: PLC0415
+    from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
 
     now = time.time()
     since = 0.0 if args.since is None else moment(args.since, now, -1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolglot.dialects import literals
-from toolglot.dialects.scan import (
+from toolglot.dialects.reader import (
     Form,
     Reader,
     Reasoning,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
 
 _TAG: Final = re.compile(r"\s*<([A-Za-z_][\w.\-]*)\s*(/?)>")
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")

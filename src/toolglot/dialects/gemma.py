@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
 
 _KEY: Final = re.compile(r"\s*([^\s:{}\[\],\"']+)\s*:")
 _BARE: Final = re.compile(r"[^,{}\[\]]*")

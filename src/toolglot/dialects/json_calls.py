@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolglot.dialects import literals
-from toolglot.dialects.arguments import ObjectArguments
-from toolglot.dialects.scan import (
+from toolglot.dialects.argument_reader import ObjectArguments
+from toolglot.dialects.reader import (
     Form,
     Reader,
     Refused,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
 
 _INVOKE: Final = re.compile(r"\s*<invoke\s+name=[\"']?([^\"'>]+)[\"']?\s*>")
 _TAG: Final = re.compile(r"\s*<(/?)([^\s<>/]+)\s*>")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.arguments import MemberArguments
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.argument_reader import MemberArguments
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
 
 _MAX_HEAD: Final = 512
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>/]+))")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects.literals import Literal
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
 
 _NAME: Final = re.compile(r"[^\W\d][\w\-]*(?:\.[^\W\d][\w\-]*)*")
 _FENCE: Final = re.compile(r"\s*```\w*\s*|\s*```\s*")

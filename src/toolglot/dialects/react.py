@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolglot.dialects import literals
-from toolglot.dialects.scan import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
 
 _NUMBERED: Final = re.compile(r"(?:\s+\d+)?\s*:")
 _MAX_LINE: Final = 256

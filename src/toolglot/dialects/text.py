@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from toolglot.dialects.arming import Situation, armed, pairs
-from toolglot.dialects.scan import (
+from toolglot.dialects.markers import Situation, armed, pairs
+from toolglot.dialects.reader import (
     Begun,
     Broken,
     Call,

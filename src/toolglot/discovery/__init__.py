@@ -3,14 +3,13 @@
     steps = Discovery("http://localhost:8080").run()   # yields probes, is sent answers
     result = read_sample(b"...")                       # or from one answer alone
 
-Nothing here does I/O; `toolglot.gateway.probe` sends the probes.
+Nothing here does I/O; `toolglot.gateway.checks.discovery_client` sends the probes.
 """
 
-from toolglot.discovery.config import ConfigTextError, add_provider, to_toml
-from toolglot.discovery.places import AddressError, name_for
 from toolglot.discovery.result import to_profile
 from toolglot.discovery.sample import read_sample
 from toolglot.discovery.steps import MAX_PROBES, Discovery
+from toolglot.discovery.urls import AddressError, name_for
 from toolglot.discovery.values import (
     AUTHS,
     Answer,
@@ -24,6 +23,7 @@ from toolglot.discovery.values import (
     Spoken,
     ToolingInfo,
 )
+from toolglot.discovery.write_config import ConfigTextError, add_provider, to_toml
 
 __all__ = [
     "AUTHS", "MAX_PROBES", "AddressError", "Answer", "Asked", "ConfigTextError", "Discovery",

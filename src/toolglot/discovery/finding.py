@@ -5,9 +5,9 @@ from typing import Final
 from msgspec import Struct
 
 from toolglot.discovery.asking import HOMES, OTHER_LIMIT, Asker, Steps, home_auth
-from toolglot.discovery.places import model_lists, places
 from toolglot.discovery.reading import Reading, read_answer
 from toolglot.discovery.shapes import error_text, keys_of, read_models
+from toolglot.discovery.urls import model_lists, places
 from toolglot.discovery.values import Answer, Probe
 from toolglot.registry import get_protocol
 

@@ -9,8 +9,8 @@ from typing import Final
 from toolglot.discovery.asking import Asker, Steps
 from toolglot.discovery.exploring import explore
 from toolglot.discovery.finding import Found, Models, find_models, find_protocols
-from toolglot.discovery.places import normal_url
 from toolglot.discovery.result import make_result
+from toolglot.discovery.urls import normal_url
 from toolglot.discovery.values import DiscoveryResult, Spoken
 
 MAX_PROBES: Final = 24

@@ -10,26 +10,26 @@ from urllib.parse import quote
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway.call import Call, given_key, refused
+from toolglot.gateway.access.authentication import Guard, Refusal
 from toolglot.gateway.config import Config, Server
-from toolglot.gateway.conversations import Conversations
-from toolglot.gateway.doors import add_ways
-from toolglot.gateway.endpoints import Endpoints, error
-from toolglot.gateway.entry import FORESEEN, foreseen, stand_at
-from toolglot.gateway.framing import ArrayFraming, GenerateFraming, chat_of
-from toolglot.gateway.guard import Guard, Refusal
-from toolglot.gateway.memory import Memory
-from toolglot.gateway.models import Catalogue
-from toolglot.gateway.observe import Observer
-from toolglot.gateway.record import Recorder
-from toolglot.gateway.relay import Relay
-from toolglot.gateway.reload import watch
-from toolglot.gateway.responses import Responses
-from toolglot.gateway.sessions import Sessions
-from toolglot.gateway.sockets import Sockets
-from toolglot.gateway.store import MemoryStore, SqliteStore, Store
-from toolglot.gateway.tracing import NO_TRACING, Tracing, spans_to
-from toolglot.gateway.upstream import Client
+from toolglot.gateway.config_reload import watch
+from toolglot.gateway.http.client import Client
+from toolglot.gateway.http.middleware import FORESEEN, foreseen, stand_at
+from toolglot.gateway.relay.incoming import Call, given_key, refused
+from toolglot.gateway.relay.reframe import ArrayFraming, GenerateFraming, chat_of
+from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.routes.conversations import Conversations
+from toolglot.gateway.routes.endpoints import Endpoints, error
+from toolglot.gateway.routes.model_lists import Catalogue
+from toolglot.gateway.routes.responses import Responses
+from toolglot.gateway.routes.route import add_ways
+from toolglot.gateway.routes.websocket import Sockets
+from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.sessions import Sessions
+from toolglot.gateway.storage.store import MemoryStore, SqliteStore, Store
+from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.telemetry.recorder import Recorder
+from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, spans_to
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
-from toolglot.gateway.places import located
+from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.registry import PROTOCOLS
 from toolglot.rules import PRESETS
-from toolglot.schema.dialects import DIALECTS as SCHEMA_DIALECTS
+from toolglot.schema.subsets import DIALECTS as SCHEMA_DIALECTS
 from toolglot.surface import ID_RULES
 
 FILE: Final = "toolglot.toml"

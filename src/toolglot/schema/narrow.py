@@ -19,18 +19,8 @@ from msgspec import Struct
 
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
-from toolglot.schema.dialects import (
-    ANNOTATIONS,
-    DIALECTS,
-    Rules,
-    fits,
-    kind,
-    object_depth,
-    types_of,
-    within,
-)
-from toolglot.schema.merge import UNROLLED, Flat, References, cut, flatten
-from toolglot.schema.reading import (
+from toolglot.schema.convert import Plan, merged, send, widen
+from toolglot.schema.keywords import (
     NUMBERS,
     bound,
     conforming,
@@ -45,8 +35,18 @@ from toolglot.schema.reading import (
     texts,
     type_of,
 )
+from toolglot.schema.merge import UNROLLED, Flat, References, cut, flatten
 from toolglot.schema.roots import object_root
-from toolglot.schema.values import Plan, merged, send, widen
+from toolglot.schema.subsets import (
+    ANNOTATIONS,
+    DIALECTS,
+    Rules,
+    fits,
+    kind,
+    object_depth,
+    types_of,
+    within,
+)
 from toolglot.schema.walk import INNER, schemas
 from toolglot.wire import jsontext
 

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.schema.dialects import OPENAPI, TYPES, types_of
 from toolglot.schema.narrow import Narrowed, narrow
+from toolglot.schema.subsets import OPENAPI, TYPES, types_of
 from toolglot.schema.walk import edit, schemas
 
 _COUNTS: Final = (

@@ -10,10 +10,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot.ir import Json
-from toolglot.schema.dialects import ANNOTATIONS, kind, types_of
+from toolglot.schema.convert import WRAPPED
+from toolglot.schema.keywords import table, texts
 from toolglot.schema.merge import References, flatten
-from toolglot.schema.reading import table, texts
-from toolglot.schema.values import WRAPPED
+from toolglot.schema.subsets import ANNOTATIONS, kind, types_of
 from toolglot.schema.walk import INNER
 
 _COMPOSED: Final = frozenset({"anyOf", "oneOf", "allOf", "$ref", "enum", "const", "not"})

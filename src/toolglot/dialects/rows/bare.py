@@ -7,6 +7,7 @@ from toolglot.dialects.json_calls import JsonForm
 from toolglot.dialects.named_json import NamedForm
 from toolglot.dialects.pythonic import PythonForm
 from toolglot.dialects.react import ReactForm
+from toolglot.dialects.reader import Dialect
 from toolglot.dialects.rows.shared import (
     ACTION,
     BARE_ANYWHERE,
@@ -17,7 +18,6 @@ from toolglot.dialects.rows.shared import (
     MISTRAL_ARRAY,
     PYTHON_LIST,
 )
-from toolglot.dialects.scan import Dialect
 
 
 def bare() -> Iterator[Dialect]:

@@ -7,8 +7,8 @@ from toolglot.dialects.channels import ChannelForm
 from toolglot.dialects.elements import ElementForm
 from toolglot.dialects.json_calls import JsonForm
 from toolglot.dialects.parameters import ParameterForm
+from toolglot.dialects.reader import Dialect
 from toolglot.dialects.rows.shared import ATEM, DSML, DSML_STRAYS, END_OF_SENTENCE, invoke
-from toolglot.dialects.scan import Dialect
 
 
 def invokes() -> Iterator[Dialect]:

@@ -7,8 +7,8 @@ from toolglot.dialects.elements import ElementForm
 from toolglot.dialects.gemma import GemmaForm
 from toolglot.dialects.named_json import NamedForm
 from toolglot.dialects.namespaced import NamespacedForm
+from toolglot.dialects.reader import Dialect
 from toolglot.dialects.rows.shared import TOOL_CALL
-from toolglot.dialects.scan import Dialect
 
 
 def others() -> Iterator[Dialect]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from toolglot.dialects.json_calls import JsonForm
 from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.reader import Dialect
 from toolglot.dialects.rows.shared import BARE_OBJECT, PYTHON_LIST
-from toolglot.dialects.scan import Dialect
 
 
 def python() -> Iterator[Dialect]:

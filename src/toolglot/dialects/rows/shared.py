@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from toolglot.dialects.json_calls import JsonForm
+from toolglot.dialects.key_value import PairForm
 from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.pairs import PairForm
 from toolglot.dialects.parameters import ParameterForm
 from toolglot.dialects.pythonic import PythonForm
 

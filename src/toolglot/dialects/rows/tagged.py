@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolglot.dialects.elements import ElementForm
 from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.pairs import PairForm
+from toolglot.dialects.key_value import PairForm
+from toolglot.dialects.reader import Dialect
 from toolglot.dialects.rows.shared import ARRAY_TAG, BARE_OBJECT, FENCE, HERMES, QWEN, TOOL_CALL
-from toolglot.dialects.scan import Dialect
 
 
 def tagged() -> Iterator[Dialect]:

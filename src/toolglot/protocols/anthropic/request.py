@@ -24,8 +24,8 @@ from toolglot.protocols.anthropic.surface import (
     SURFACE,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
-from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
+from toolglot.wire.tool_cache import recall
 
 _CHOICE: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
 _THINKING: Final[dict[str, Json]] = {

@@ -7,7 +7,7 @@ from toolglot.context import Context
 from toolglot.ir import ApiError, Choice, Json, Response, StopReason, Usage
 from toolglot.protocols.anthropic.parts import decode_content, encode_part
 from toolglot.protocols.anthropic.surface import ERROR, ERROR_FROM, NAME, STOP, STOP_FROM, SURFACE
-from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, Setting, merge, read_settings, write_settings
 from toolglot.wire.message import WireResponse
 

@@ -60,7 +60,7 @@ from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import INVALID_KEY
 from toolglot.wire.sse import SseDecoder, frame
-from toolglot.wire.streams import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import OpenParts, cut_off, parse
 
 _DELTAS: Final[dict[str, tuple[str, DeltaField, type[Part] | None]]] = {
     "text_delta": ("text", "text", Text),

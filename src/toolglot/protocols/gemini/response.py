@@ -28,7 +28,7 @@ from toolglot.protocols.gemini.surface import (
     STOP_FROM,
     SURFACE,
 )
-from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
 

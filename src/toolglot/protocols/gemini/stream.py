@@ -54,7 +54,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import arguments_text
-from toolglot.wire.streams import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import OpenParts, cut_off, parse
 
 _HEAD: Final = frozenset(
     {"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "promptFeedback"}

@@ -11,7 +11,7 @@ from toolglot.protocols.gemini.parts import array
 from toolglot.protocols.gemini.spelling import form_of, respeller, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, Home, merge
-from toolglot.wire.known import recall
+from toolglot.wire.tool_cache import recall
 
 _DECLARATIONS: Final = "functionDeclarations"
 _SCHEMA: Final = "parametersJsonSchema"

@@ -21,8 +21,8 @@ from toolglot.ir import (
 from toolglot.protocols.ollama.parts import decode_parts, decode_result, encode_parts, encode_result
 from toolglot.protocols.ollama.surface import NAME, OPTIONS, SETTINGS, SURFACE
 from toolglot.wire.fields import Fields, Home, kind_of, merge, read_settings, write_settings
-from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
+from toolglot.wire.tool_cache import recall
 
 _FORMAT: Final = {"": "text", "json": "json"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}

@@ -24,7 +24,7 @@ from toolglot.protocols.ollama.surface import (
     STOP_FROM,
     SURFACE,
 )
-from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, Setting, merge, read_settings
 from toolglot.wire.message import WireResponse
 

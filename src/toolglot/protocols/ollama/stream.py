@@ -59,7 +59,7 @@ from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
 from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.parts import cannot_carry
-from toolglot.wire.streams import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import OpenParts, cut_off, parse
 
 # --- in -------------------------------------------------------------------------------------------
 

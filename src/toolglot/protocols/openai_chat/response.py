@@ -26,7 +26,7 @@ from toolglot.protocols.openai_chat.surface import (
     spelling_of,
 )
 from toolglot.wire import jsontext
-from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
 

@@ -43,7 +43,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.streams import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import OpenParts, cut_off, parse
 
 __all__ = ["StreamDecoder", "StreamEncoder"]
 

@@ -7,7 +7,7 @@ from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, 
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
 from toolglot.wire.fields import Fields, Home, merge
-from toolglot.wire.known import recall
+from toolglot.wire.tool_cache import recall
 
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
 """Tool choices of one word; `any` is how some compatible servers say `required`."""

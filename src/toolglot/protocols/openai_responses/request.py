@@ -30,9 +30,9 @@ from toolglot.protocols.openai_responses.tools import (
     encode_tool,
 )
 from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
-from toolglot.wire.known import recall
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry
+from toolglot.wire.tool_cache import recall
 
 _FORMAT: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}

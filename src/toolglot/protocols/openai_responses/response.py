@@ -35,10 +35,10 @@ from toolglot.protocols.openai_responses.surface import (
     STOP,
     STOP_FROM,
 )
-from toolglot.wire.errors import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Home, merge
-from toolglot.wire.known import recall
 from toolglot.wire.message import WireResponse
+from toolglot.wire.tool_cache import recall
 
 _EMPTY: Final = "$empty"
 """Key in the extras of a choice: messages without content, and where they stood."""

@@ -48,7 +48,7 @@ from toolglot.protocols.openai_responses.surface import NAME, RESPONSE_MINOR, SE
 from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.streams import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import OpenParts, cut_off, parse
 
 _Key = tuple[int, int]
 """A part: the number of its item, and its place in the item."""

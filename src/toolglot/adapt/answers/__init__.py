@@ -1,0 +1,1 @@
+"""Answers: the passes that a response goes through, whole or streamed."""

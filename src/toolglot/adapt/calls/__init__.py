@@ -1,0 +1,1 @@
+"""Calls and results: ids, arguments, pairing, calls written as text."""

@@ -1,0 +1,201 @@
+"""Calls and results: every call answered once, every result after its call, in a place the target
+accepts.
+
+Providers refuse a history in which a call has no result or a result no call. Clients produce such
+histories when they trim, cancel or branch. Each repair is a note; nothing is deleted without one.
+"""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import Message, Part, Request, Text, ToolCall, ToolResult
+
+UNANSWERED = "No result was recorded for this call."
+
+
+def pair_results(request: Request, ctx: Context) -> Request:
+    """Answer every call once and drop no result."""
+    _, target = ctx.surfaces
+    look = _Look(request.messages)
+    if look.names and target.calls_by == "name":
+        where = ctx.source.messages if ctx.source else ""
+        ctx.note("id-dropped", where, f"{len(look.names)} calls and their results")
+    return _paired(request, look, ctx, in_order=target.results_in_order)
+
+
+def pair_in_order(request: Request, ctx: Context) -> Request:
+    """The same, with results in the order of their calls, each with the name of its tool."""
+    return _paired(request, _Look(request.messages), ctx, in_order=True)
+
+
+def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) -> Request:
+    if look.sound and (look.orderly or not in_order):
+        return _with_names(request, look.names) if in_order else request
+    paired = _Pairing(ctx, in_order=in_order)
+    return replace(request, messages=tuple(paired.messages(request.messages)))
+
+
+class _Look:
+    """A quick look at the calls of a history, which is nearly always as it should be.
+
+    `sound`: each is answered once, at once and before anything else; `orderly`: in their order.
+    """
+
+    def __init__(self, messages: tuple[Message, ...]) -> None:
+        self.names: dict[str, str] = {}
+        self.sound = self.orderly = True
+        self._waiting: dict[str, str] = {}
+        answering = False
+        for message in messages:
+            if message.role == "assistant":
+                self.sound = self.sound and not (self._waiting and answering)
+                self._ask(message)
+            else:
+                self._answer(message)
+            answering = message.role != "assistant"
+        self.sound = self.sound and not (self._waiting and answering)
+
+    def _ask(self, message: Message) -> None:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                self._waiting[part.id] = self.names[part.id] = part.name
+
+    def _answer(self, message: Message) -> None:
+        waiting = self._waiting
+        for part in message.parts:
+            if type(part) is not ToolResult:
+                self.sound = self.sound and not waiting
+            elif part.id in waiting:
+                self.orderly = self.orderly and part.id == next(iter(waiting))
+                del waiting[part.id]
+            else:
+                self.sound = False
+
+
+def _with_names(request: Request, names: dict[str, str]) -> Request:
+    """Every result says the name of its tool."""
+    messages = [
+        replace(message, parts=tuple(_named(part, names) for part in message.parts))
+        if any(type(part) is ToolResult and part.name is None for part in message.parts)
+        else message
+        for message in request.messages
+    ]
+    return replace(request, messages=tuple(messages))
+
+
+def _named(part: Part, names: dict[str, str]) -> Part:
+    if type(part) is ToolResult and part.name is None:
+        return replace(part, name=names[part.id])
+    return part
+
+
+class _Pairing:
+    def __init__(self, ctx: Context, *, in_order: bool) -> None:
+        self._ctx = ctx
+        self._in_order = in_order
+        self._seen: dict[str, ToolCall] = {}
+
+    def messages(self, messages: tuple[Message, ...]) -> Iterator[Message]:
+        """The conversation turn by turn: what the assistant says, then what answers it."""
+        index = 0
+        while index < len(messages):
+            calls: dict[str, ToolCall] = {}
+            while index < len(messages) and messages[index].role == "assistant":
+                calls |= {p.id: p for p in messages[index].parts if isinstance(p, ToolCall)}
+                yield messages[index]
+                index += 1
+            first = index
+            while index < len(messages) and messages[index].role != "assistant":
+                index += 1
+            self._seen |= calls
+            if index > first:
+                yield from self._answers(messages[first:index], first, calls)
+
+    def _answers(
+        self, run: tuple[Message, ...], first: int, calls: dict[str, ToolCall]
+    ) -> Iterator[Message]:
+        results, changed = self._collect(run, first, calls)
+        missing = [
+            call for call in calls.values() if call.kind != "provider" and call.id not in results
+        ]
+        for call in missing:
+            self._ctx.note(
+                "call-unanswered", self._ctx.at(first), f"{call.name} ({call.id}) has no result"
+            )
+            text = Text(text=UNANSWERED)
+            results[call.id] = ToolResult(
+                id=call.id,
+                name=call.name,
+                parts=(text,),
+                is_error=True,
+                kind=call.kind,
+                id_made=call.id_made,
+            )
+        if self._in_order and list(results) != (
+            ordered := [each for each in calls if each in results]
+        ):
+            self._ctx.note(
+                "results-reordered", self._ctx.at(first), "results follow the order of their calls"
+            )
+            results = {each: results[each] for each in ordered}
+            changed = True
+        if not (changed or missing) and _results_lead(run):
+            yield from run
+            return
+        if results:
+            yield Message(role="user", parts=tuple(results.values()))
+        for offset, message in enumerate(run):
+            others = tuple(self._others(message, first + offset, results))
+            if others:
+                yield replace(message, parts=others)
+
+    def _collect(
+        self, run: tuple[Message, ...], first: int, calls: dict[str, ToolCall]
+    ) -> tuple[dict[str, ToolResult], bool]:
+        """The results of these calls by id; the last of several counts."""
+        results: dict[str, ToolResult] = {}
+        changed = False
+        for offset, message in enumerate(run):
+            for part in message.parts:
+                if not isinstance(part, ToolResult):
+                    continue
+                if part.id not in calls:
+                    changed = True
+                    continue
+                if part.id in results:
+                    changed = True
+                    where = self._ctx.at(first + offset)
+                    self._ctx.note(
+                        "result-unmatched", where, f"{part.id} is answered twice; the last counts"
+                    )
+                results[part.id] = self._named(part, calls[part.id])
+                changed = changed or results[part.id] is not part
+        return results, changed
+
+    def _named(self, result: ToolResult, call: ToolCall) -> ToolResult:
+        if result.name is None and self._in_order:
+            return replace(result, name=call.name)
+        return result
+
+    def _others(
+        self, message: Message, index: int, results: dict[str, ToolResult]
+    ) -> Iterator[Part]:
+        for part in message.parts:
+            if not isinstance(part, ToolResult):
+                yield part
+            elif part.id not in results:
+                known = self._seen.get(part.id)
+                name = part.name or (known.name if known else "unknown tool")
+                self._ctx.note(
+                    "result-unmatched", self._ctx.at(index), f"there is no call {part.id} before it"
+                )
+                yield Text(text=f"[result of {name}, call {part.id}]")
+                yield from part.parts
+
+
+def _results_lead(run: tuple[Message, ...]) -> bool:
+    """Whether no result stands behind anything else."""
+    kinds = [isinstance(part, ToolResult) for message in run for part in message.parts]
+    return kinds == sorted(kinds, reverse=True)

@@ -1,0 +1,392 @@
+"""Calls that a model wrote into its text, made calls like any other.
+
+Only calls of declared tools count; everything else stays text, byte for byte. Reasoning that stands
+in the text becomes reasoning. A whole response is a stream that comes at once, so both give the
+same.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from toolglot.adapt.calls.written_calls import Declared, Twins, known_ids
+from toolglot.adapt.tools.emulated import dialect_of
+from toolglot.context import Context
+from toolglot.dialects import text as dialects
+from toolglot.dialects.table import DIALECTS
+from toolglot.events import (
+    Event,
+    Failed,
+    Finished,
+    Growing,
+    PartDelta,
+    PartEnded,
+    PartStarted,
+    Started,
+    fold,
+    unfold_part,
+)
+from toolglot.ir import (
+    Choice,
+    Reasoning,
+    Response,
+    StopKind,
+    StopReason,
+    Text,
+    ToolCall,
+)
+
+_ENDS: Final[frozenset[StopKind]] = frozenset({"end", "stop_sequence"})
+"""Stops that are stops for calls, if there are any."""
+
+_CUTS: Final[frozenset[StopKind]] = frozenset(
+    {"length", "context_window", "content_filter", "refusal"}
+)
+_Words: TypeAlias = type[Text] | type[Reasoning]
+
+
+def promote(response: Response, ctx: Context) -> Response:
+    """The calls in the texts of an answer as calls, if a dialect is asked for."""
+    if dialect_of(ctx.options) is None:
+        return response
+    choices = tuple(_promoted(choice, ctx) for choice in response.choices)
+    same = all(new is old for new, old in zip(choices, response.choices, strict=True))
+    return response if same else replace(response, choices=choices)
+
+
+def _promoted(choice: Choice, ctx: Context) -> Choice:
+    content = ctx.source.content if ctx.source else ""
+    promoting = Promoting(ctx, lambda index: f"{content}[{index}]")
+    stop = choice.stop or StopReason(kind="other")
+    events: list[Event] = [Started(id="", model="")]
+    for index, part in enumerate(choice.parts):
+        for event in unfold_part(index, part):
+            events += promoting.feed(event)
+    whole = fold([*events, *promoting.feed(Finished((stop,)))])
+    if not promoting.changed or not isinstance(whole, Response):
+        return choice
+    (told,) = whole.choices
+    return replace(choice, parts=told.parts, stop=told.stop if choice.stop else None)
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+class _Open:
+    """A part of words that is under way, and what it has become so far."""
+
+    __slots__ = (
+        "blank", "call", "choice", "decoder", "kind", "out", "part", "rest", "seen", "shown",
+    )  # fmt: skip
+
+    def __init__(self, part: Text | Reasoning, choice: int, decoder: dialects.TextDecoder) -> None:
+        self.part: Text | Reasoning | None = part
+        """What it started as; none once that was used."""
+        self.kind: _Words = type(part)
+        self.choice = choice
+        self.decoder = decoder
+        self.out: tuple[int, _Words] | None = None
+        """The part that is open for the client."""
+        self.call: tuple[int, ToolCall] | None = None
+        """The call that is open for the client."""
+        self.blank = ""
+        """White space that leaves with the next word."""
+        self.rest: list[dialects.Segment] = []
+        """What came at the end, and means a call only if the answer was not cut there."""
+        self.seen = 0
+        """Characters that came; less those that left as what they are."""
+        self.shown = False
+        """Whether anything but this part's own words came of it."""
+
+
+class Promoting:
+    """The same for a stream, live: words leave as soon as it is certain that they are words."""
+
+    __slots__ = (
+        "_choices", "_ctx", "_declared", "_dialect", "_late", "_native", "_next", "_open", "_out",
+        "_path", "_prefix", "_taken", "changed",
+    )  # fmt: skip
+
+    def __init__(self, ctx: Context, path: Callable[[int], str] | None = None) -> None:
+        source, target = ctx.surfaces
+        self._dialect = dialect_of(ctx.options) or "auto"
+        if self._dialect not in ("auto", *DIALECTS):
+            raise ValueError(f"dialect: {self._dialect!r} is neither auto nor a known one")
+        self._ctx = ctx
+        self._path = path or (lambda index: f"part {index}")
+        self._prefix = target.call_prefix if source is target else "call_"
+        self._declared = Declared(ctx)
+        self._taken = known_ids(ctx)
+        self._open: dict[int, _Open] = {}
+        self._native: dict[int, tuple[Growing, bool]] = {}
+        """Calls of the provider's own, and whether they wait because they may be told twice."""
+        self._choices: dict[int, Twins] = {}
+        self._late: list[Event] = []
+        self._out: dict[int, int] = {}
+        self._next = 0
+        self.changed = False
+
+    def feed(self, event: Event) -> list[Event]:
+        """What one event becomes."""
+        if self._late:
+            return self._behind(event)
+        if isinstance(event, PartDelta):
+            return self._delta(event)
+        if isinstance(event, PartStarted):
+            return self._start(event)
+        if isinstance(event, PartEnded):
+            return self._end(event)
+        if isinstance(event, Finished):
+            stops = tuple(self._stop(choice, stop) for choice, stop in enumerate(event.stops))
+            return [replace(event, stops=stops)]
+        return [event]
+
+    def _stop(self, choice: int, stop: StopReason) -> StopReason:
+        calls = self._choices.get(choice)
+        if calls is None or stop.kind not in _ENDS or not (calls.promoted or calls.broken):
+            return stop
+        return StopReason(kind="tool_calls" if calls.promoted else "malformed_call")
+
+    # --- parts
+
+    def _start(self, event: PartStarted) -> list[Event]:
+        part = event.part
+        # A part that has said nothing yet keeps its place before this one.
+        waiting = [
+            each
+            for each in self._open.values()
+            if each.part is not None
+            and not (each.seen or each.shown)
+            and each.choice == event.choice
+        ]
+        events = [started for each in waiting for started in self._begin(each, each.kind)]
+        if isinstance(part, (Text, Reasoning)) and not getattr(part, "redacted", False):
+            return [*events, *self._begin_words(event, part)]
+        if isinstance(part, ToolCall) and part.kind == "function":
+            self._taken.add(part.id)
+            waits = self._twins(event.choice).may_repeat(part.name)
+            self._native[event.index] = Growing(event), waits
+            if waits:
+                return events
+        self._out[event.index] = self._next
+        self._next += 1
+        return [*events, replace(event, index=self._out[event.index])]
+
+    def _begin_words(self, event: PartStarted, part: Text | Reasoning) -> list[Event]:
+        decoder = dialects.TextDecoder(
+            self._dialect,
+            self._declared.tools,
+            marked_only=isinstance(part, Reasoning),
+            live=True,
+        )
+        text = part.text
+        self._open[event.index] = words = _Open(replace(part, text=""), event.choice, decoder)
+        return self._feed(words, event.index, text) if text else []
+
+    def _delta(self, event: PartDelta) -> list[Event]:
+        index = event.index
+        words = self._open.get(index)
+        if words is not None:
+            if event.field == "text":
+                return self._feed(words, index, event.text)
+            return self._aside(words, event)
+        native = self._native.get(index)
+        if native is not None:
+            native[0].add(event)
+            if native[1]:
+                return []
+        number = self._out[index]
+        return [event if number == index else replace(event, index=number)]
+
+    def _end(self, event: PartEnded) -> list[Event]:
+        words = self._open.get(event.index)
+        if words is None:
+            return self._end_other(event)
+        words.rest = words.decoder.close()
+        if event.incomplete or not any(isinstance(each, dialects.Call) for each in words.rest):
+            return self._finish(words, event, cut=event.incomplete)
+        self._late = [event]
+        return []
+
+    def _end_other(self, event: PartEnded) -> list[Event]:
+        index = event.index
+        native, waited = self._native.pop(index, (None, False))
+        if native is not None and not event.incomplete:
+            call: Any = native.finish()
+            if self._twins(native.choice).repeats(call, native=True) and waited:
+                self._note("call-duplicate", index, f"{call.name}, as text before")
+                self.changed = True
+                return []
+        if native is not None and waited:
+            number, self._next = self._next, self._next + 1
+            *whole, _ = unfold_part(number, native.finish(), native.choice)
+            return [*whole, replace(event, index=number)]
+        return [replace(event, index=self._out.pop(index))]
+
+    def _behind(self, event: Event) -> list[Event]:
+        """What ended in a call waits until it is known whether the answer was cut there."""
+        ended: Any = self._late[0]
+        choice = self._open[ended.index].choice
+        if isinstance(event, Finished):
+            cut = choice < len(event.stops) and event.stops[choice].kind in _CUTS
+        elif isinstance(event, Failed) or (
+            isinstance(event, PartStarted) and event.choice == choice
+        ):
+            cut = isinstance(event, Failed)
+        else:
+            self._late.append(event)
+            return []
+        late, self._late = self._late[1:], []
+        events = self._finish(self._open[ended.index], ended, cut=cut)
+        return [*events, *(each for waited in (*late, event) for each in self.feed(waited))]
+
+    def _finish(self, words: _Open, event: PartEnded, *, cut: bool) -> list[Event]:
+        del self._open[event.index]
+        events: list[Event] = []
+        for segment in words.rest:
+            if cut and isinstance(segment, dialects.Call):
+                events += self._broken(words, event.index, segment)
+            else:
+                events += _SEGMENTS[type(segment)](self, words, event.index, segment)
+        if not words.shown and (words.blank or words.part is not None):
+            events += self._begin(words, words.kind)
+        if words.out is not None:
+            events.append(PartEnded(words.out[0], incomplete=event.incomplete))
+        if words.seen and not words.shown:
+            self.changed = True
+            self._note("marks-dropped", event.index, f"{words.seen} characters")
+        return events
+
+    def _aside(self, words: _Open, event: PartDelta) -> list[Event]:
+        """A citation, a signature or a summary, which belong to words."""
+        events: list[Event] = []
+        if words.shown and words.kind is Reasoning and event.field == "signature":
+            note = "it belongs to words with a call in them"
+            self._ctx.note("reasoning-dropped", self._path(event.index), note)
+            return events
+        if words.shown and event.citation is not None:
+            self._note("citation-mapped", event.index, "its place in the text is not known")
+            event = replace(event, citation=replace(event.citation, start=None, end=None))
+        if words.out is None or words.out[1] is not words.kind:
+            events = [*self._close(words), *self._begin(words, words.kind)]
+        return [*events, replace(event, index=words.out[0])] if words.out else events
+
+    # --- words
+
+    def _feed(self, words: _Open, index: int, text: str) -> list[Event]:
+        words.seen += len(text)
+        events: list[Event] = []
+        for segment in words.decoder.feed(text):
+            events += _SEGMENTS[type(segment)](self, words, index, segment)
+        return events
+
+    def _text(self, words: _Open, _index: int, segment: dialects.Text) -> list[Event]:
+        words.seen -= len(segment.text)
+        return self._say(words, words.kind, segment.text)
+
+    def _reasoning(self, words: _Open, index: int, segment: dialects.Reasoning) -> list[Event]:
+        words.seen -= len(segment.text)
+        if not words.shown or words.out is None or words.out[1] is not Reasoning:
+            self._note("reasoning-promoted", index)
+        words.shown = self.changed = True
+        return self._say(words, Reasoning, segment.text)
+
+    def _say(self, words: _Open, kind: _Words, text: str) -> list[Event]:
+        events: list[Event] = []
+        if words.out is not None and words.out[1] is not kind:
+            events += self._close(words)
+        if words.out is None:
+            text = words.blank + text
+            if not text.strip():
+                words.blank = text
+                return events
+            events += self._begin(words, kind, text)
+        elif text:
+            events.append(PartDelta(words.out[0], text))
+        return events
+
+    def _begin(self, words: _Open, kind: _Words, text: str | None = None) -> list[Event]:
+        part: Text | Reasoning = Reasoning() if kind is Reasoning else Text(text="")
+        if words.part is not None and kind is words.kind:
+            part, words.part = words.part, None
+        text, words.blank = words.blank if text is None else text, ""
+        number, self._next = self._next, self._next + 1
+        words.out = number, kind
+        started = PartStarted(number, part, words.choice)
+        return [started, PartDelta(number, text)] if text else [started]
+
+    def _close(self, words: _Open) -> list[Event]:
+        words.blank = ""
+        if words.out is None:
+            return []
+        (number, _), words.out = words.out, None
+        return [PartEnded(number)]
+
+    # --- calls
+
+    def _call(self, words: _Open, index: int, call: dialects.Call) -> list[Event]:
+        words.seen -= len(call.raw)
+        words.shown = self.changed = True
+        events = self._close(words)
+        twins = self._twins(words.choice)
+        made = self._declared.call(call.name, call.arguments)
+        repeats = twins.repeats(made, native=False)
+        if repeats and words.call is None:
+            self._note("call-duplicate", index, f"{call.name}, as a call before")
+            return events
+        twins.promoted += 1
+        self._note("call-promoted", index, f"{call.name}, in the dialect {words.decoder.dialect}")
+        if words.call is not None:
+            (number, _), words.call = words.call, None
+            return [*events, PartEnded(number)]
+        number, self._next = self._next, self._next + 1
+        return [*events, *unfold_part(number, self._with_id(made, call), words.choice)]
+
+    def _with_id(self, made: ToolCall, call: dialects.Call | dialects.Begun) -> ToolCall:
+        new = call.id_made or call.id in self._taken
+        made = replace(made, id=self._ctx.new_id(self._prefix) if new else call.id, id_made=new)
+        self._taken.add(made.id)
+        return made
+
+    def _begun(self, words: _Open, _index: int, call: dialects.Begun) -> list[Event]:
+        """A call with long arguments, which leaves as it comes if that is safe."""
+        made = self._declared.call(call.name, "")
+        if made.kind != "function" or self._twins(words.choice).may_repeat(call.name, text=True):
+            return []
+        words.shown = self.changed = True
+        number, self._next = self._next, self._next + 1
+        words.call = number, self._with_id(made, call)
+        return [*self._close(words), PartStarted(number, words.call[1], words.choice)]
+
+    def _piece(self, words: _Open, _index: int, piece: dialects.Piece) -> list[Event]:
+        return [PartDelta(words.call[0], piece.text)] if words.call is not None else []
+
+    def _broken(
+        self, words: _Open, index: int, call: dialects.Call | dialects.Broken
+    ) -> list[Event]:
+        """What is no call after all: the text that it was, or the end of what has left of it."""
+        if words.call is None:
+            self._note("call-cut", index, f"{call.name}, left as text")
+            return self._text(words, index, dialects.Text(call.raw))
+        self._note("call-cut", index, f"{call.name}, incomplete")
+        words.seen -= len(call.raw)
+        self._twins(words.choice).broken += 1
+        (number, _), words.call = words.call, None
+        return [PartEnded(number, incomplete=True)]
+
+    def _twins(self, choice: int) -> Twins:
+        return self._choices.setdefault(choice, Twins())
+
+    def _note(self, code: str, index: int, message: str = "") -> None:
+        self._ctx.note(code, self._path(index), message)
+
+
+_SEGMENTS: Final[dict[type[Any], Callable[[Promoting, _Open, int, Any], list[Event]]]] = {
+    dialects.Text: Promoting._text,
+    dialects.Reasoning: Promoting._reasoning,
+    dialects.Call: Promoting._call,
+    dialects.Begun: Promoting._begun,
+    dialects.Piece: Promoting._piece,
+    dialects.Broken: Promoting._broken,
+}

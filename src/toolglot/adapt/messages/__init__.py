@@ -1,0 +1,1 @@
+"""Messages and settings of a request."""

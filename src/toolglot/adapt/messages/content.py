@@ -1,0 +1,273 @@
+"""Parts of messages: media, cache marks, citations and what only one protocol understands.
+
+Every part is brought into a form that the target accepts in that place. What fits nowhere is
+replaced by a text that names it, never dropped without one. Media in a tool result that cannot
+stand there move into the user message that follows the results.
+"""
+
+from collections.abc import Callable, Mapping
+from operator import is_
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from toolglot.adapt.calls.arguments import made_id, normalise
+from toolglot.adapt.tools.hosted_table import FOUND
+from toolglot.context import Context
+from toolglot.ir import (
+    Audio,
+    Citation,
+    Document,
+    FileRef,
+    Image,
+    Inline,
+    Message,
+    Opaque,
+    Part,
+    PlainText,
+    Reasoning,
+    Refusal,
+    Remote,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from toolglot.surface import Surface
+
+Media = Image | Document | Audio
+
+
+def adapt_content(request: Request, ctx: Context) -> Request:
+    """Bring every part of every message into a form that the target accepts in its place."""
+    walk = Walk(ctx)
+    system = request.system
+    if system is not None:
+        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        system = system if parts is system.parts else replace(system, parts=parts)
+    messages = request.messages
+    adapted = tuple(walk.message(index, message) for index, message in enumerate(messages))
+    if walk.moved:
+        adapted = _with_moved(adapted, walk.moved)
+    if system is request.system and all(map(is_, adapted, messages)) and not walk.moved:
+        return request
+    return replace(request, system=system, messages=adapted)
+
+
+def _with_moved(messages: tuple[Message, ...], moved: dict[int, list[Part]]) -> tuple[Message, ...]:
+    """Put parts that left their results after the last result of the turn."""
+    placed: list[Message] = []
+    waiting: list[Part] = []
+    for index, message in enumerate(messages):
+        results = tuple(part for part in message.parts if isinstance(part, ToolResult))
+        if waiting and not results:
+            placed.append(Message(role="user", parts=tuple(waiting)))
+            waiting = []
+        waiting += moved.get(index, [])
+        others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+        if waiting and others:
+            placed.append(replace(message, parts=(*results, *waiting, *others)))
+            waiting = []
+        else:
+            placed.append(message)
+    if waiting:
+        placed.append(Message(role="user", parts=tuple(waiting)))
+    return tuple(placed)
+
+
+class Walk:
+    """Adapts parts one by one, collecting what has to move."""
+
+    def __init__(self, ctx: Context) -> None:
+        _, self._target = ctx.surfaces
+        self._ctx = ctx
+        self._marks = self._target.cache_marks
+        self.moved: dict[int, list[Part]] = {}
+        self._message = 0
+        self._made: dict[str, str] = {}
+
+    def message(self, index: int, message: Message) -> Message:
+        """One message; the same one if nothing had to change."""
+        self._message = index
+        place = "system" if message.role == "developer" else message.role
+        parts = self.parts(message.parts, place, "")
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    def parts(self, parts: tuple[Part, ...], place: str, path: str) -> tuple[Part, ...]:
+        """Several parts; the same tuple if nothing had to change."""
+        adapted: list[Part] = []
+        changed = False
+        for index, part in enumerate(parts):
+            if _needs_nothing(part):
+                adapted.append(part)
+                continue
+            where = path.format(index) if path else self._ctx.at(self._message, index)
+            new = _ADAPTERS[type(part)](self, part, place, where)
+            changed = changed or new is not part
+            if new is not None:
+                adapted.append(new)
+        return tuple(adapted) if changed else parts
+
+    def text(self, part: Text, _place: str, path: str) -> Text:
+        """Text keeps its words; marks and citations only where they can stand."""
+        return cited(self._unmarked(part, path), self._target, path, self._ctx)
+
+    def media(self, part: Media, place: str, path: str) -> Part | None:
+        """A medium in its place, in another place, or a text that names it."""
+        part = self._unmarked(part, path)
+        target = self._target
+        if accepts(target, place, part):
+            self._note_details(part, path)
+            return part
+        if isinstance(part.source, PlainText):
+            self._ctx.note("part-replaced", path, "a text document became plain text")
+            return Text(text=part.source.text)
+        if place == "result" and accepts(target, "user", part):
+            return None
+        self._ctx.note("part-dropped", path, f"{target.name} takes no {label(part)} here")
+        return Text(text=f"[{describe(part)} left out]")
+
+    def _note_details(self, part: Media, path: str) -> None:
+        if isinstance(part.source, Remote) and not self._target.fetches_media:
+            self._ctx.note("media-by-url", path)
+        for field in ("detail", "name"):
+            if getattr(part, field, None) is not None and field not in self._target.media_fields:
+                words = f"{self._target.name} has no {field} for it"
+                self._ctx.note("field-dropped", f"{path}.{field}", words, "info")
+
+    def call(self, part: ToolCall, _place: str, path: str) -> ToolCall:
+        """A call with arguments that are one JSON text."""
+        if part.id_made:
+            self._made[part.id] = made_id(part, self._target)
+            part = replace(part, id=self._made[part.id])
+        return normalise(self._unmarked(part, path), path, self._ctx)
+
+    def result(self, part: ToolResult, _place: str, path: str) -> ToolResult:
+        """A result; media that cannot stand in it move behind the results."""
+        part = self._unmarked(part, path)
+        if part.id in self._made:
+            part = replace(part, id=self._made[part.id])
+        parts = self.parts(part.parts, "result", path + ".content[{}]")
+        if parts is part.parts:
+            return part
+        moved = [
+            self._unmarked(inner, path)
+            for inner in part.parts
+            if isinstance(inner, (Image, Document, Audio))
+            and not accepts(self._target, "result", inner)
+            and accepts(self._target, "user", inner)
+        ]
+        if moved:
+            self._ctx.note("part-moved", path, f"{len(moved)} media moved behind the tool results")
+            self.moved.setdefault(self._message, []).extend(
+                (Text(text=f"[from the result of {part.id}]"), *moved)
+            )
+            if not any(isinstance(inner, Text) and inner.text for inner in parts):
+                parts = (Text(text=f"[{describe(moved[0])}: see below]"),)
+        return replace(part, parts=parts)
+
+    def refusal(self, part: Refusal, place: str, path: str) -> Part:
+        """A refusal, as text where the target has no such part."""
+        if "refusal" in self._target.media.get(place, ()):
+            return part
+        self._ctx.note("part-replaced", path, "a refusal became plain text")
+        return Text(text=part.text)
+
+    def opaque(self, part: Opaque, _place: str, path: str) -> Part | None:
+        """A part of one protocol only, in that protocol only; what can be read of it stays."""
+        if part.protocol == self._target.name:
+            return part
+        found = FOUND.get((part.protocol, part.type))
+        if found is not None and isinstance(part.value.get(found), str):
+            # All tools are declared at once here, so this is all that there is to say.
+            self._ctx.note("part-replaced", path, "the tool that was found is named", "info")
+            return Text(text=f"This tool can be called now: {part.value[found]}")
+        words = readable(part.value)
+        self._ctx.note("part-dropped", path, f"{self._target.name} has no {part.type}")
+        return Text(text=words) if words else None
+
+    def same(self, part: Part, _place: str, _path: str) -> Part:
+        """A part that needs nothing."""
+        return part
+
+    def _unmarked(self, part: Any, path: str) -> Any:
+        if part.cache is not None and not self._marks:
+            self._ctx.note("cache-dropped", path)
+            return replace(part, cache=None)
+        return part
+
+
+_ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]]] = {
+    Text: Walk.text,
+    Image: Walk.media,
+    Document: Walk.media,
+    Audio: Walk.media,
+    ToolCall: Walk.call,
+    ToolResult: Walk.result,
+    Refusal: Walk.refusal,
+    Opaque: Walk.opaque,
+    Reasoning: Walk.same,
+}
+
+
+def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
+    """A text with the citations that the target can show."""
+    shown = tuple(each for each in part.citations if shows(target, each))
+    if len(shown) == len(part.citations):
+        return part
+    ctx.note("citation-dropped", path, f"{len(part.citations) - len(shown)} citations")
+    return replace(part, citations=shown)
+
+
+def shows(target: Surface, citation: Citation) -> bool:
+    """Whether the target has a form for a citation."""
+    return citation.url is not None and "url" in target.citations
+
+
+def _needs_nothing(part: Part) -> bool:
+    """The common case, told apart quickly: plain text, plain calls, results of plain text."""
+    kind = type(part)
+    if kind is Text:
+        return part.cache is None and not part.citations  # type: ignore[union-attr]  # a Text
+    if kind is ToolCall:
+        return not (part.cache or part.id_made) and part.arguments[:1] == "{"  # type: ignore[union-attr]
+    if kind is ToolResult:
+        plain = not (part.cache or part.id_made)  # type: ignore[union-attr]  # a ToolResult
+        return plain and all(map(_needs_nothing, part.parts))  # type: ignore[union-attr]
+    return kind is Reasoning
+
+
+def label(part: Media) -> str:
+    """What a medium is and how it is given: `image.inline`."""
+    kind = "file" if isinstance(part.source, FileRef) else str(part.source.__struct_config__.tag)
+    return f"{part.__struct_config__.tag}.{kind}"
+
+
+def accepts(surface: Surface, place: str, part: Media) -> bool:
+    """Whether a medium may stand in a place; a file id means something to its issuer only."""
+    if isinstance(part.source, FileRef) and part.source.issuer != surface.name:
+        return False
+    return label(part) in surface.media.get(place, ())
+
+
+def describe(part: Media) -> str:
+    """A medium in a few words."""
+    source, kind = part.source, str(part.__struct_config__.tag)
+    if isinstance(source, Remote):
+        return f"{kind} {source.url}"
+    if isinstance(source, FileRef):
+        return f"{kind} file {source.id}"
+    name = getattr(part, "name", None)
+    media = source.media_type if isinstance(source, Inline) else "text"
+    return f"{kind} {name} ({media})" if name else f"{kind} ({media})"
+
+
+def readable(value: Any) -> str:
+    """The words in a part of another protocol: its `text`, or those of its `content`."""
+    if isinstance(value, dict):
+        if isinstance(value.get("text"), str):
+            return str(value["text"])
+        return readable(value.get("content"))
+    if isinstance(value, list):
+        return "\n".join(words for each in value if (words := readable(each)))
+    return value if isinstance(value, str) else ""

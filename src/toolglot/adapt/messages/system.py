@@ -1,0 +1,83 @@
+"""System and developer text: in the target's place for it, and otherwise where it stood."""
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import Message, Part, Request, Text
+from toolglot.surface import Surface
+
+_LEADS = ("system", "developer")
+
+
+def drop_attribution(request: Request, ctx: Context) -> Request:
+    """Take out the line by which a client names itself to its own provider.
+
+    It differs from one conversation to the next, so prompt caches of others would never hit.
+    """
+    source, _ = ctx.surfaces
+    system = request.system
+    if system is None or not system.parts or not _attributes(system.parts[0], source):
+        return request
+    ctx.note("attribution-dropped", ctx.setting("system") + "[0]")
+    rest = system.parts[1:]
+    return replace(request, system=replace(system, parts=rest) if rest else None)
+
+
+def _attributes(part: Part, source: Surface) -> bool:
+    if not isinstance(part, Text) or not part.text.startswith(source.attributions):
+        return False
+    return "\n" not in part.text.strip()
+
+
+def place_system(request: Request, ctx: Context) -> Request:
+    """Put system text where the target has it."""
+    _, target = ctx.surfaces
+    system, messages = request.system, request.messages
+    if system is not None and target.system_slot is None:
+        messages, system = (system, *messages), None
+    elif target.hoists_system:
+        system, messages = _hoist(system, messages, target, ctx)
+    if any(message.role in _LEADS for message in messages):
+        messages = tuple(
+            _in_place(index, message, target, ctx) for index, message in enumerate(messages)
+        )
+    return replace(request, system=system, messages=messages)
+
+
+def _hoist(
+    system: Message | None, messages: tuple[Message, ...], target: Surface, ctx: Context
+) -> tuple[Message | None, tuple[Message, ...]]:
+    """Take leading system messages into the slot."""
+    count = 0
+    while count < len(messages) and messages[count].role in _LEADS:
+        count += 1
+    if not count:
+        return system, messages
+    parts: list[Part] = list(system.parts) if system else []
+    for index, message in enumerate(messages[:count]):
+        if message.role == "developer" and not target.developer_role:
+            ctx.note("role-changed", ctx.at(index), "developer text is told as system text")
+        parts.extend(message.parts)
+    return Message(role="system", parts=tuple(parts)), messages[count:]
+
+
+def _in_place(index: int, message: Message, target: Surface, ctx: Context) -> Message:
+    if message.role not in _LEADS:
+        return message
+    if not target.later_system:
+        ctx.note(
+            "system-moved", ctx.at(index), f"{target.name} has no system text between messages"
+        )
+        return replace(message, role="user", parts=_announced(message))
+    if message.role == "developer" and not target.developer_role:
+        ctx.note("role-changed", ctx.at(index), "developer text is told as system text")
+        return replace(message, role="system")
+    return message
+
+
+def _announced(message: Message) -> tuple[Part, ...]:
+    """System text that must stand as a user's, recognisable as what it is."""
+    return tuple(
+        replace(part, text=f"<system>\n{part.text}\n</system>") if isinstance(part, Text) else part
+        for part in message.parts
+    )

@@ -1,0 +1,100 @@
+"""Turns: consecutive messages of one role, joined where the target has one message for them."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import Message, Part, Reasoning, Refusal, Request, Text, ToolCall, ToolResult
+
+
+def merge_turns(request: Request, ctx: Context) -> Request:
+    """Join what the target wants in one message, in the order that it wants there."""
+    _, target = ctx.surfaces
+    messages = request.messages
+    if not all(message.parts for message in messages):
+        # What a message held stands elsewhere or is named by a note; most refuse an empty one.
+        messages = tuple(message for message in messages if message.parts)
+    roles = (
+        ("user", "assistant") if target.merges_turns else () if target.ordered else ("assistant",)
+    )
+    if roles:
+        before = len(messages)
+        messages = _merged(messages, roles)
+        if len(messages) < before:
+            count = before - len(messages)
+            ctx.note("turns-merged", target.messages, f"{count} messages joined the one before")
+    if not target.ordered:
+        messages = tuple(
+            flatten(message, index, ctx) if message.role == "assistant" else message
+            for index, message in enumerate(messages)
+        )
+    return request if messages is request.messages else replace(request, messages=messages)
+
+
+def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Message, ...]:
+    joined: list[Message] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if last is not None and last.role == message.role and message.role in roles:
+            joined[-1] = Message(
+                role=last.role, parts=(*last.parts, *message.parts), name=last.name
+            )
+        else:
+            joined.append(message)
+    return tuple(map(_results_first, joined)) if len(joined) < len(messages) else messages
+
+
+def _results_first(message: Message) -> Message:
+    """Tool results stand before everything else of a user's turn."""
+    if message.role != "user":
+        return message
+    results = tuple(part for part in message.parts if isinstance(part, ToolResult))
+    if not results or message.parts[: len(results)] == results:
+        return message
+    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    return replace(message, parts=results + others)
+
+
+_RANK: Final[dict[type[Part], int]] = {Reasoning: 0, Text: 1, Refusal: 2, ToolCall: 3}
+"""The order of parts in a message that keeps the kinds apart."""
+
+
+def is_flat(parts: tuple[Part, ...]) -> bool:
+    """Whether the parts are in that order, with one text at most."""
+    last = -1
+    for part in parts:
+        rank = _RANK.get(type(part), len(_RANK))
+        if rank < last or rank == last == 1:
+            return False
+        last = rank
+    return True
+
+
+def flatten(message: Message, index: int, ctx: Context) -> Message:
+    """A message of a protocol that keeps reasoning, one text and calls apart, without their
+    order.
+    """
+    parts = flat_parts(message.parts, ctx, ctx.at(index))
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
+def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, ...]:
+    """The parts by kind, texts joined into one."""
+    if is_flat(parts):
+        return parts
+    texts = [part for part in parts if type(part) is Text]
+    ranks = [_RANK.get(type(part), len(_RANK)) for part in parts]
+    if ranks != sorted(ranks):
+        ctx.note("part-moved", path, "text comes before calls here, whatever the order was")
+    if len(texts) > 1:
+        ctx.note("text-joined", path, f"{len(texts)} texts joined into one")
+    by_kind = sorted(zip(ranks, range(len(parts)), parts, strict=True), key=lambda each: each[:2])
+    flat: list[Part] = [part for _, _, part in by_kind if type(part) is not Text]
+    if texts:
+        place = sum(isinstance(part, Reasoning) for part in flat)
+        citations = tuple(citation for text in texts for citation in text.citations)
+        flat.insert(
+            place, replace(texts[0], text="".join(text.text for text in texts), citations=citations)
+        )
+    return tuple(flat)

@@ -1,0 +1,1 @@
+"""Reasoning: how much of it, and the state that a provider wants back."""

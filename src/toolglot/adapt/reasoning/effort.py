@@ -1,0 +1,281 @@
+"""How hard to think: a switch, an effort or a budget, as the target and its model understand it.
+
+A protocol may have more ways to ask than a model behind it takes. What is known of the model comes
+with the options, and is laid over the surface before anything is mapped.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from toolglot.context import Context, Options
+from toolglot.ir import (
+    Part,
+    Reasoning,
+    ReasoningSettings,
+    Request,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from toolglot.surface import Surface
+
+if TYPE_CHECKING:
+    from toolglot.receipt import Severity
+
+_BUDGETS: Final = (
+    ("minimal", 512),
+    ("low", 2048),
+    ("medium", 8192),
+    ("high", 24576),
+    ("xhigh", 32768),
+)
+"""Efforts and the largest budget that counts as each; more is `max`. The scale is ours, the steps
+are those of https://ai.google.dev/gemini-api/docs/openai (read 2026-11-15) where it names them."""
+
+_MAX_BUDGET: Final = 64000
+_USUAL: Final = "medium"
+"""The effort where one has to be said, and none was."""
+
+_WAYS: Final[Mapping[str, frozenset[str]]] = {
+    "effort": frozenset({"effort", "switch", "effort_needs_switch"}),
+    "adaptive": frozenset({"adaptive", "effort", "switch", "effort_needs_switch"}),
+    "budget": frozenset({"budget", "switch"}),
+    "switch": frozenset({"budget", "switch"}),
+}
+"""How the reasoning of a model can be asked for, by what is known about it."""
+
+_AMOUNTS: Final = frozenset({"adaptive", "effort", "budget"})
+_SHOWING: Final = frozenset({"show", "summary"})
+
+
+def adapt_reasoning(request: Request, ctx: Context) -> Request:
+    """Ask for reasoning in the way that the target and its model understand."""
+    settings = request.reasoning
+    if settings is None:
+        return request
+    if ctx.options.reasoning == "none":
+        severity: Severity | None = "info" if _is_off(settings) else None
+        words = "how much the model reasons cannot be chosen"
+        ctx.note("field-dropped", ctx.setting("reasoning"), words, severity)
+        return replace(request, reasoning=None)
+    target = _for_model(ctx.surfaces[1], ctx.options)
+    if target.reasoning_bars_prefill and settings.enabled is not False and _is_prefilled(request):
+        note = "the answer is begun already, which reasoning forbids; it is off"
+        ctx.note("prefill-changed", ctx.setting("reasoning"), note)
+        return replace(request, reasoning=ReasoningSettings(enabled=False))
+    adapted = _never_off(settings, target, ctx)
+    if adapted.enabled is False and adapted.effort not in (None, "none"):
+        words = "reasoning is off, so no effort"
+        ctx.note("field-dropped", ctx.setting("reasoning"), words, "info")
+        adapted = replace(adapted, effort=None)
+    adapted = _switch(_amount(adapted, request, target, ctx), target, ctx)
+    if adapted.budget is not None and target.budget_needs_thoughts and _lost_thoughts(request):
+        words = "what was thought in this turn is not known, so reasoning is off until the next"
+        ctx.note("value-mapped", ctx.setting("reasoning"), words)
+        adapted = ReasoningSettings(enabled=False)
+    adapted = _shown(adapted, target, ctx)
+    if adapted == ReasoningSettings():
+        return replace(request, reasoning=None)
+    return request if adapted is request.reasoning else replace(request, reasoning=adapted)
+
+
+def _is_off(settings: ReasoningSettings) -> bool:
+    return settings.enabled is False or settings.effort == "none"
+
+
+def _is_prefilled(request: Request) -> bool:
+    last = request.messages[-1] if request.messages else None
+    return (
+        last is not None
+        and last.role == "assistant"
+        and all(isinstance(p, Text) for p in last.parts)
+    )
+
+
+def _lost_thoughts(request: Request) -> bool:
+    """Whether the turn that goes on has calls and does not begin with reasoning."""
+    turn: list[Part] = []
+    for message in reversed(request.messages):
+        if message.role == "assistant":
+            turn[:0] = message.parts
+        elif not any(isinstance(part, ToolResult) for part in message.parts):
+            break
+    called = any(isinstance(part, ToolCall) for part in turn)
+    return called and not isinstance(turn[0], Reasoning)
+
+
+# --- what the model takes -------------------------------------------------------------------------
+
+
+def _for_model(target: Surface, options: Options) -> Surface:
+    """The surface as far as its model goes with it."""
+    ways, efforts = target.reasoning, target.efforts
+    if options.reasoning is not None:
+        known = ways & _WAYS[options.reasoning]
+        # Where nothing would be left, the protocol has one way for models of all kinds.
+        ways = known | (ways & _SHOWING) if known else ways
+    if options.efforts:
+        efforts = tuple(each for each in efforts if each in options.efforts) or efforts
+    if (ways, efforts) == (target.reasoning, target.efforts):
+        return target
+    return replace(target, reasoning=ways, efforts=efforts)
+
+
+def _never_off(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
+    """The least effort for a model of which it is known that it always reasons."""
+    known = ctx.options.reasoning == "effort" and ctx.options.efforts
+    has_off = "none" in target.efforts or "effort_needs_switch" in target.reasoning
+    if not known or has_off or not _is_off(settings):
+        return settings
+    least = target.efforts[0]
+    words = f"the model always reasons; its least effort is {least}"
+    ctx.note("value-mapped", ctx.setting("reasoning"), words)
+    return replace(settings, enabled=None, effort=least)
+
+
+# --- how much -------------------------------------------------------------------------------------
+
+
+def _amount(
+    settings: ReasoningSettings, request: Request, target: Surface, ctx: Context
+) -> ReasoningSettings:
+    """Effort and budget as the target has them."""
+    effort, budget, enabled = settings.effort, settings.budget, settings.enabled
+    if budget is not None:
+        budget = _within(budget, request, target, ctx)
+        if "budget" not in target.reasoning:
+            effort, budget = _budget_as_effort(budget, effort, target, ctx), None
+    elif effort is None and enabled and target.reasoning & _AMOUNTS == {"budget"}:
+        effort = _USUAL
+    if effort is not None:
+        effort, told = _effort(effort, budget, settings, target, ctx)
+        if told is not None and budget is None:
+            told = _within(told, request, target, ctx)
+        if enabled is None and "effort" not in target.reasoning and "switch" in target.reasoning:
+            enabled = settings.effort != "none"
+        budget = told
+    if budget is not None and budget < target.least_budget:
+        words = f"no room for {target.least_budget} tokens of reasoning; it is off"
+        ctx.note("value-mapped", ctx.setting("reasoning"), words)
+        budget, enabled = None, False
+    if (effort, budget, enabled) == (settings.effort, settings.budget, settings.enabled):
+        return settings
+    return replace(settings, effort=effort, budget=budget, enabled=enabled)
+
+
+def _within(budget: int, request: Request, target: Surface, ctx: Context) -> int:
+    """A budget that the target takes and that leaves room for an answer."""
+    path, limit = ctx.setting("reasoning"), request.max_tokens
+    if "budget" in target.reasoning and budget < target.least_budget:
+        budget = target.least_budget
+        ctx.note("value-mapped", path, f"the least budget is {budget}")
+    if limit is not None and budget >= limit:
+        budget = max(limit - 1, 0)
+        ctx.note("value-mapped", path, f"the budget is cut to {budget}, below the token limit")
+    return budget
+
+
+def _budget_as_effort(budget: int, effort: str | None, target: Surface, ctx: Context) -> str | None:
+    path = ctx.setting("reasoning")
+    if effort is None and "effort" in target.reasoning:
+        effort = nearest_effort(effort_of(budget), target.efforts)
+        ctx.note("value-mapped", path, f"a budget of {budget} tokens is told as effort {effort}")
+        return effort
+    severity: Severity | None = None if effort is None else "info"
+    words = f"{target.name} has no reasoning budget"
+    ctx.note("field-dropped", path, words, severity)
+    return effort
+
+
+def _effort(
+    effort: str, budget: int | None, settings: ReasoningSettings, target: Surface, ctx: Context
+) -> tuple[str | None, int | None]:
+    path = ctx.setting("reasoning")
+    if "effort" in target.reasoning:
+        if effort not in target.efforts and effort != "none":
+            effort, word = nearest_effort(effort, target.efforts), effort
+            ctx.note("value-mapped", path, f"effort {word} is told as {effort}")
+        return (None if effort == "none" and effort not in target.efforts else effort), budget
+    if "budget" in target.reasoning and budget is None and settings.enabled is not False:
+        budget = budget_of(effort)
+        ctx.note("value-mapped", path, f"effort {effort} is told as a budget of {budget} tokens")
+    elif budget is None and effort != "none":
+        ctx.note(
+            "value-mapped", path, f"{target.name} knows no effort; reasoning is only switched on"
+        )
+    return None, budget
+
+
+def effort_of(budget: int) -> str:
+    """The effort that a budget of tokens stands for."""
+    if budget == 0:
+        return "none"
+    return next((effort for effort, limit in _BUDGETS if budget <= limit), "max")
+
+
+def budget_of(effort: str) -> int:
+    """The budget of tokens that an effort stands for."""
+    return 0 if effort == "none" else dict(_BUDGETS).get(effort, _MAX_BUDGET)
+
+
+_SCALE: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def nearest_effort(effort: str, known: tuple[str, ...]) -> str:
+    """The effort among the known ones that is nearest; the lower of two."""
+    if effort in known or effort not in _SCALE or not known:
+        return effort if effort in known or not known else "medium"
+    wanted = _SCALE.index(effort)
+    return min(known, key=lambda each: (abs(_SCALE.index(each) - wanted), _SCALE.index(each)))
+
+
+# --- whether, and whether it is shown -------------------------------------------------------------
+
+
+def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
+    path = ctx.setting("reasoning")
+    changes: dict[str, Any] = {}
+    if (
+        settings.enabled is None
+        and settings.effort is not None
+        and "effort_needs_switch" in target.reasoning
+    ):
+        changes["enabled"] = True
+    if settings.adaptive and "adaptive" not in target.reasoning:
+        changes["adaptive"] = None
+        if settings.effort is None and settings.budget is None:
+            ctx.note(
+                "value-mapped", path, "adaptive reasoning is left to the model's default", "info"
+            )
+    if settings.enabled is not None and "switch" not in target.reasoning:
+        changes["enabled"] = None
+        if not settings.enabled and "none" in target.efforts:
+            changes["effort"] = "none"
+        elif not settings.enabled or (settings.effort is None and not settings.adaptive):
+            ctx.note("field-dropped", path, f"{target.name} has no switch for reasoning")
+    return replace(settings, **changes) if changes else settings
+
+
+def _shown(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
+    """Thoughts that are shown are a summary, and the other way round."""
+    path, as_summary = ctx.setting("reasoning"), "thoughts are shown as a summary"
+    can_show, can_sum = "show" in target.reasoning, "summary" in target.reasoning
+    changes: dict[str, Any] = {}
+    if settings.show is not None and not can_show:
+        changes["show"] = None
+        if settings.show and can_sum:
+            changes["summary"] = settings.summary or "auto"
+            ctx.note("value-respelled", path, as_summary)
+        else:
+            ctx.note("field-dropped", path, "whether thoughts are shown cannot be said", "info")
+    if settings.summary is not None and not can_sum:
+        changes["summary"] = None
+        on = settings.enabled or settings.effort not in (None, "none")
+        if on and can_show and settings.show is None:
+            changes["show"] = True
+            ctx.note("value-respelled", path, as_summary)
+        else:
+            ctx.note("field-dropped", path, "no choice of reasoning summaries", "info")
+    return replace(settings, **changes) if changes else settings

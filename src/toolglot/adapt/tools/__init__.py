@@ -1,0 +1,1 @@
+"""Tool definitions: names, schemas, kinds that a target lacks."""

@@ -1,0 +1,170 @@
+"""Tool definitions and tool choice."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.ir import (
+    CustomTool,
+    FunctionTool,
+    Json,
+    NamespaceTool,
+    ProviderTool,
+    Request,
+    Tool,
+    ToolChoice,
+)
+from toolglot.schema.cache import by_text
+from toolglot.schema.required import MARKERS, filter_required
+from toolglot.surface import Surface
+from toolglot.wire.tool_cache import recall
+
+if TYPE_CHECKING:
+    from toolglot.receipt import Severity
+
+_filter_required = by_text(filter_required)
+
+EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
+
+
+def adapt_tools(request: Request, ctx: Context) -> Request:
+    """Bring every tool into a form that the target has; name those that have none."""
+    tools = recall(_adapted, request.tools, ctx)
+    return request if tools is request.tools else replace(request, tools=tools)
+
+
+def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
+    if not tools:
+        return tools
+    source, target = ctx.surfaces
+    placed = [
+        (adapted, path)
+        for index, tool in enumerate(tools)
+        if (adapted := _adapt_tool(tool, path := ctx.tool_at(index), source, target, ctx))
+    ]
+    if len(placed) != len(tools):
+        ctx.tool_paths = tuple(path for _, path in placed)
+    silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
+    if silent and target.explicit_strict:
+        ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
+    return tuple(tool for tool, _ in placed)
+
+
+def _adapt_tool(
+    tool: Tool, path: str, source: Surface, target: Surface, ctx: Context
+) -> Tool | None:
+    if isinstance(tool, FunctionTool):
+        return _adapt_function(tool, path, source, target, ctx)
+    if _fits(tool, target):
+        return tool
+    name = tool.type if isinstance(tool, ProviderTool) else tool.name
+    ctx.note("tool-dropped", path, f"{target.name} has no {_kind(tool)} tools: {name}")
+    return None
+
+
+def _fits(tool: CustomTool | NamespaceTool | ProviderTool, target: Surface) -> bool:
+    if isinstance(tool, ProviderTool):
+        return tool.protocol == target.name
+    return _kind(tool) in target.tools
+
+
+def _kind(tool: Tool) -> str:
+    return str(tool.__struct_config__.tag)
+
+
+def _adapt_function(
+    tool: FunctionTool, path: str, source: Surface, target: Surface, ctx: Context
+) -> FunctionTool:
+    options = ctx.options
+    changes: dict[str, Any] = {}
+    if tool.strict is None:
+        if target.explicit_strict:
+            changes["strict"] = False
+    elif target.strict_default is None:
+        changes["strict"] = None
+        severity: Severity | None = None if tool.strict else "info"
+        words = f"{target.name} has no strict tools"
+        ctx.note("field-dropped", f"{path}.strict", words, severity)
+    schema = tool.parameters
+    if not schema:
+        changes["parameters"] = EMPTY_SCHEMA
+        ctx.note("schema-default", path)
+    elif _wants_filter(tool, source, target, ctx):
+        filtered, removed = _filter_required(
+            schema,
+            markers=MARKERS if options.optional_markers is None else options.optional_markers,
+            booleans=options.optional_booleans,
+        )
+        if removed:
+            changes["parameters"] = filtered
+            ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
+    if tool.cache is not None and not target.cache_marks:
+        changes["cache"] = None
+        ctx.note("cache-dropped", path)
+    return replace(tool, **changes) if changes else tool
+
+
+def _wants_filter(tool: FunctionTool, source: Surface, target: Surface, ctx: Context) -> bool:
+    return (
+        ctx.options.filter_required
+        and source.lists_all_required
+        and target.wants_true_required
+        and tool.strict is not True
+    )
+
+
+def adapt_choice(request: Request, ctx: Context) -> Request:
+    """Say which tools may be called in the way that the target understands."""
+    choice = request.tool_choice
+    _, target = ctx.surfaces
+    if choice is None:
+        if request.parallel_tool_calls is None or request.tools:
+            return request
+        ctx.note("field-dropped", ctx.setting("parallel_tool_calls"), "there are no tools", "info")
+        return replace(request, parallel_tool_calls=None)
+    path = ctx.setting("tool_choice")
+    if not request.tools:
+        ctx.note("field-dropped", path, "there are no tools to choose from", "info")
+        return replace(request, tool_choice=None, parallel_tool_calls=None)
+    adapted = choice if _is_own(choice, request, target) else _narrowed(choice, target, path, ctx)
+    if adapted.mode in ("required", "tool") and _bars_force(request, target):
+        ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
+        adapted = ToolChoice(mode="auto")
+    if adapted.mode == "none" and request.parallel_tool_calls is not None:
+        ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
+        request = replace(request, parallel_tool_calls=None)
+    return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _bars_force(request: Request, target: Surface) -> bool:
+    settings = request.reasoning
+    return target.reasoning_bars_force and settings is not None and settings.enabled is True
+
+
+def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
+    """Whether a tool of the target's own is chosen, which is there."""
+    return choice.kind == "provider" and any(
+        isinstance(tool, ProviderTool)
+        and tool.protocol == target.name
+        and tool.type in choice.names
+        for tool in request.tools
+    )
+
+
+def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:
+    if choice.mode == "tool":
+        if choice.kind in target.tools or choice.kind == "function":
+            return choice
+        ctx.note("choice-mapped", path, f"{target.name} cannot require a {choice.kind} tool")
+        return ToolChoice(mode="required")
+    if choice.names and target.tool_choices.isdisjoint({"allowed", f"allowed.{choice.mode}"}):
+        if len(choice.names) == 1 and choice.mode == "required" and "tool" in target.tool_choices:
+            return ToolChoice(mode="tool", names=choice.names)
+        ctx.note(
+            "choice-mapped",
+            path,
+            f"{target.name} cannot narrow the tools to {', '.join(choice.names)}",
+        )
+        return ToolChoice(mode=choice.mode)
+    return choice

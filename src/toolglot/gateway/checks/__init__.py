@@ -1,0 +1,1 @@
+"""Whether providers, tool loops and unknown servers work."""

@@ -1,0 +1,1 @@
+"""Sockets, and nowhere else: server, client, middleware, writers."""

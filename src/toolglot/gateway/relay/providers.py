@@ -1,0 +1,256 @@
+"""Providers as the gateway calls them: addresses, keys and how they are doing."""
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.context import Options
+from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
+from toolglot.gateway.telemetry.redact import mask
+from toolglot.profiles import (
+    Auth,
+    Endpoint,
+    Family,
+    Profile,
+    dialect_for,
+    family_of,
+    get_profile,
+    tools_for,
+)
+
+_ANY_AUTH: Final[Mapping[str, Auth]] = {
+    "anthropic": Auth(header="x-api-key", headers={"anthropic-version": "2023-06-01"}),
+    "gemini": Auth(header="x-goog-api-key"),
+}
+_BEARER: Final = Auth(header="Authorization", prefix="Bearer ")
+
+_ASKED: Final[Mapping[str, Any]] = {
+    **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
+    "always": "none",
+}
+"""How reasoning is asked for, by what is known about a family of models."""
+
+_TRIES: Final = 5
+"""Failures in a row after which a provider is left alone for a while."""
+_REST: Final = 20.0
+"""Seconds for which it is."""
+
+
+class Health:
+    """Whether a provider answers: after failures in a row it rests, then one request tries it."""
+
+    __slots__ = ("_failures", "_until", "busy")
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self._failures = 0
+        self._until = 0.0
+
+    def resting(self, now: float) -> bool:
+        """Whether it should not be asked now."""
+        return self._failures >= _TRIES and now < self._until
+
+    def state(self, now: float) -> Literal["closed", "half-open", "open"]:
+        """The same in the words of a breaker: open while it rests, half open until it answers."""
+        if self._failures < _TRIES:
+            return "closed"
+        return "open" if self.resting(now) else "half-open"
+
+    def good(self) -> None:
+        """It answered."""
+        self._failures = 0
+
+    def bad(self, now: float) -> None:
+        """It did not."""
+        self._failures += 1
+        if self._failures >= _TRIES:
+            self._until = now + _REST
+
+
+class Keys:
+    """The keys of a provider, in turn; one that was refused for now waits."""
+
+    __slots__ = ("_cooling", "_keys", "_turn")
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self._keys = keys
+        self._turn = itertools.count()
+        self._cooling: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keys) and self._keys == other._keys
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def next(self, now: float) -> str | None:
+        """The key for the next request; None if there is none at all."""
+        if not self._keys:
+            return None
+        start = next(self._turn)
+        keys = [self._keys[(start + step) % len(self._keys)] for step in range(len(self._keys))]
+        rested = [key for key in keys if self._cooling.get(key, 0.0) <= now]
+        return (rested or keys)[0]
+
+    def hidden(self, text: bytes) -> bytes:
+        """What a provider says, without our own keys, which some repeat when they refuse them."""
+        for key in self._keys:
+            if key:
+                text = text.replace(key.encode(), mask(key).encode())
+        return text
+
+    def cool(self, key: str | None, until: float) -> None:
+        """Let a key wait."""
+        if key is not None:
+            self._cooling[key] = until
+
+
+class Upstream(Struct, kw_only=True):
+    """One provider, ready to be asked."""
+
+    name: str
+    config: Provider
+    endpoints: tuple[Endpoint, ...]
+    auth: Auth
+    keys: Keys
+    passes_key: bool
+    """The client's own key is sent on."""
+    health: Health
+    profile: Profile | None = None
+
+    def protocol_for(self, client: str) -> str:
+        """The protocol to speak to it: the client's own if it can."""
+        spoken = [endpoint.protocol for endpoint in self.endpoints]
+        return client if client in spoken else spoken[0]
+
+    def url(self, protocol: str, path: str, model: str) -> str:
+        """The address for a request."""
+        endpoint = next(each for each in self.endpoints if each.protocol == protocol)
+        return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The headers that say who asks."""
+        return {**self.auth.with_key(key), **self.config.headers}
+
+    def options(self, model: str, asked: str, *, strict: bool) -> Options:
+        """How requests for a model are translated."""
+        config = self.config
+        more: dict[str, Any] = {}
+        family = family_of(model)
+        limit = config.max_tokens or (family.max_output if family else None)
+        if limit is not None:
+            more["max_tokens"] = limit
+        if family is not None and family.reasoning is not None:
+            more["reasoning"] = _ASKED[family.reasoning]
+            more["efforts"] = family.efforts or None
+        return Options(
+            strict=strict,
+            model=model if model != asked else None,
+            issuer=config.issuer or self._issuer(family),
+            attribution=self._attribution(),
+            window=config.context_window,
+            client_window=config.client_window,
+            ids=config.ids,
+            id_rule=config.id_rule or self._id_rule(),
+            schema_dialect=config.schema_dialect,
+            stream_tools=config.stream_tools,
+            broken="open",
+            validate=config.validate,
+            rules=config.rules,
+            tools=config.tools or tools_for(model, config.profile),
+            dialect=self._dialect(model),
+            **more,
+        )
+
+    def _dialect(self, model: str) -> str | None:
+        chosen = self.config.dialect or dialect_for(model, self.config.profile)
+        return None if chosen == "off" else chosen
+
+    def _issuer(self, family: Family | None) -> str:
+        """Who issues reasoning state: models of several vendors do not read each other's."""
+        own = self.profile.name if self.profile else None
+        vendor = family.vendor if family else own
+        return self.name if vendor in (None, own, self.name) else f"{self.name}:{vendor}"
+
+    def _attribution(self) -> Literal["keep", "drop"]:
+        """Whether clients may name themselves: only to whom they do it for, or to a stranger."""
+        return "keep" if self.profile is None or self.profile.attribution else "drop"
+
+    def _id_rule(self) -> str | None:
+        nine = self.profile is not None and self.profile.tools.ids == "nine"
+        return "mistral" if nine else None
+
+
+def make_upstreams(
+    config: Config,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    known: Mapping[str, Upstream] | None = None,
+) -> dict[str, Upstream]:
+    """All providers of a configuration; those that were known and are the same stay as they are,
+    with what was learnt of their health and keys.
+    """
+    made = {}
+    for name, each in config.providers.items():
+        upstream, before = _make(name, each, environ), (known or {}).get(name)
+        same = before is not None and before.config == each and before.keys == upstream.keys
+        made[name] = before if same and before is not None else upstream
+    return made
+
+
+def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
+    if name == DEMO:
+        raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
+    profile = get_profile(config.profile) if config.profile else None
+    endpoints = tuple(_endpoints(config, profile))
+    auth = profile.auth if profile else _ANY_AUTH.get(endpoints[0].protocol, _BEARER)
+    if config.auth is not None:
+        bearer = config.auth.lower() == "authorization"
+        auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")
+    given = (config.api_key,) if isinstance(config.api_key, str) else config.api_key or ()
+    try:
+        keys = tuple(read_secret(key, environ) for key in given if key != CLIENT)
+    except ConfigError as error:
+        raise ConfigError(f"providers.{name}.api_key: {error}") from None
+    if not given and profile:
+        keys = tuple(environ[each] for each in auth.env if environ.get(each))[:1]
+    return Upstream(
+        name=name,
+        config=config,
+        endpoints=endpoints,
+        auth=auth,
+        keys=Keys(keys),
+        passes_key=CLIENT in given,
+        health=Health(),
+        profile=profile,
+    )
+
+
+def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
+    if profile is None:
+        yield Endpoint(protocol=config.protocol or "", base_url=_trimmed(config.base_url or ""))
+        return
+    usual = profile.endpoint().base_url
+    for endpoint in profile.endpoints:
+        if config.protocol not in (None, endpoint.protocol):
+            continue
+        base = endpoint.base_url
+        if config.base_url is not None and (base == usual or config.protocol):
+            base = _trimmed(config.base_url)
+        elif config.base_url is not None:
+            continue
+        yield Endpoint(protocol=endpoint.protocol, base_url=base, path=endpoint.path)
+
+
+def _trimmed(base_url: str) -> str:
+    return base_url.rstrip("/")

@@ -1,0 +1,93 @@
+"""Routing: which providers, and which of their models, a request goes to, in which order."""
+
+import random
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from msgspec import Struct
+
+from toolglot.digest import digest
+from toolglot.gateway.config import DEMO, Config, Route
+from toolglot.gateway.relay.providers import Upstream
+from toolglot.profiles import family_of
+
+_PATTERN: Final = frozenset("*?[")
+
+
+class Target(Struct, frozen=True):
+    """A provider and the model to ask it for. No provider is the model that is built in."""
+
+    upstream: Upstream | None
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.upstream.name if self.upstream else DEMO
+
+
+class Router:
+    """Finds the targets for a model."""
+
+    def __init__(self, config: Config, upstreams: dict[str, Upstream]) -> None:
+        self._routes = config.routes
+        self.upstreams = upstreams
+
+    def targets(self, model: str, affinity: bytes = b"") -> list[Target]:
+        """Where a request for a model goes: the first that works. None: nothing is known of it."""
+        name, slash, rest = model.partition("/")
+        if slash and (name in self.upstreams or name == DEMO):
+            return [self._target(f"{name}/*", rest)]
+        for route in self._routes:
+            if fnmatchcase(model, route.match):
+                found = [self._target(to, model) for to in route.targets]
+                return _ordered(found, route, affinity)
+        return self._usual(model)
+
+    def _target(self, to: str, model: str) -> Target:
+        name, _, wanted = to.partition("/")
+        model = model if wanted in ("", "*") else wanted
+        return Target(self.upstreams.get(name), model)
+
+    def _usual(self, model: str) -> list[Target]:
+        """Without a route: the vendor of the model, then all others, then the built-in model."""
+        if self._routes:
+            return []
+        if not self.upstreams:
+            return [Target(None, model)]
+        family = family_of(model)
+        vendor = family.vendor if family else ""
+        upstreams = sorted(self.upstreams.values(), key=lambda each: each.config.profile != vendor)
+        return [Target(upstreams[0], model)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Models that routes name."""
+        plain = (each.match for each in self._routes if not _PATTERN.intersection(each.match))
+        return tuple(dict.fromkeys(plain))
+
+
+def _ordered(targets: list[Target], route: Route, affinity: bytes) -> list[Target]:
+    if route.pick == "weighted":
+        return list(_drawn(targets))
+    if route.pick == "least-busy":
+        return sorted(targets, key=_load)
+    if route.pick == "affinity":
+        # Each target scores the conversation; the order stays when others come and go.
+        return sorted(targets, key=lambda each: digest(affinity + each.name.encode(), 8))
+    return targets
+
+
+def _load(target: Target) -> float:
+    if target.upstream is None:
+        return 0.0
+    return target.upstream.health.busy / max(target.upstream.config.weight, 1e-9)
+
+
+def _drawn(targets: Iterable[Target]) -> Iterator[Target]:
+    left = list(targets)
+    while left:
+        weights = [each.upstream.config.weight if each.upstream else 1.0 for each in left]
+        drawn = random.choices(range(len(left)), weights)[0]  # noqa: S311 - not for secrets
+        yield left.pop(drawn)

@@ -1,0 +1,1 @@
+"""Which path means what."""

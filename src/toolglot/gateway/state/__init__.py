@@ -1,0 +1,1 @@
+"""What the Responses API and clients that drop reasoning need between requests."""

@@ -1,0 +1,107 @@
+"""The items of a conversation in the Responses API: read, named and listed page by page.
+
+Items that nobody looks into stay as they were written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Raw
+
+from toolglot.adapt.reasoning.sealed_state import unpack
+from toolglot.errors import DecodeError
+from toolglot.ir import Json
+from toolglot.wire import jsontext
+
+Item = Any
+"""An item as an object, or as it was written."""
+
+_PREFIX: Final[Mapping[str, str]] = {
+    "message": "msg_",
+    "reasoning": "rs_",
+    "function_call": "fc_",
+    "function_call_output": "fco_",
+    "custom_tool_call": "ctc_",
+    "custom_tool_call_output": "ctco_",
+    "compaction": "cmp_",
+}
+_ANY_PREFIX: Final = "item_"
+_TEXT: Final[Mapping[str, str]] = {"assistant": "output_text"}
+_ANY_TEXT: Final = "input_text"
+_REASONING: Final = "reasoning"
+_LIST: Final = ord("[")
+
+MOST: Final = 100
+_USUAL: Final = 20
+
+
+def items_of(given: Any) -> list[Item]:
+    """The items of an input: a list, one text, or nothing."""
+    if isinstance(given, Raw) and memoryview(given)[0] == _LIST:
+        return jsontext.elements(given)
+    value = jsontext.read(given)
+    if isinstance(value, str):
+        return [{"type": "message", "role": "user", "content": value}]
+    if value is not None and not isinstance(value, list):
+        raise DecodeError("input", "expected string or array")
+    return value or []
+
+
+def listed(item: Item, new_id: Callable[[str], str]) -> Json:
+    """An item as the API lists it: with a type, an id, and content in parts."""
+    value = jsontext.read(item)
+    if not isinstance(value, dict):
+        raise DecodeError("input", "expected items to be objects")
+    kind = value.get("type") or "message"
+    prefix = _PREFIX.get(kind, _ANY_PREFIX)
+    content = value.get("content")
+    shown = {"id": new_id(prefix), **value, "type": kind}
+    if not shown["id"]:
+        shown["id"] = new_id(prefix)
+    if kind == "message" and isinstance(content, str):
+        word = _TEXT.get(str(value.get("role")), _ANY_TEXT)
+        more: Json = {"annotations": []} if word in _TEXT.values() else {}
+        shown["content"] = [{"type": word, "text": content, **more}]
+    if kind == "message":
+        shown.setdefault("status", "completed")
+    return shown
+
+
+def page(items: Sequence[Json], query: Mapping[str, str]) -> Json:
+    """The items that `after`, `limit` and `order` ask for; the newest first unless told."""
+    limit = query.get("limit", str(_USUAL))
+    if not limit.isdigit() or not 1 <= int(limit) <= MOST:
+        raise DecodeError("limit", f"expected a number from 1 to {MOST}")
+    order = query.get("order", "desc")
+    if order not in ("asc", "desc"):
+        raise DecodeError("order", "expected asc or desc")
+    ordered = list(items) if order == "asc" else list(reversed(items))
+    after = query.get("after")
+    if after is not None:
+        places = [place for place, item in enumerate(ordered) if item["id"] == after]
+        if not places:
+            raise DecodeError("after", f"no item has the id {after!r}")
+        ordered = ordered[places[0] + 1 :]
+    data = ordered[: int(limit)]
+    return {
+        "object": "list",
+        "data": data,
+        "first_id": data[0]["id"] if data else None,
+        "last_id": data[-1]["id"] if data else None,
+        "has_more": len(ordered) > len(data),
+    }
+
+
+def is_foreign_reasoning(item: Item, *, own: bool) -> bool:
+    """Whether a provider of the same protocol would refuse an item: reasoning that another one
+    issued, or that nobody but its issuer has. What is sealed for the way back is no such thing.
+    """
+    if isinstance(item, Raw) and b'"reasoning"' not in bytes(item):
+        return False
+    value = jsontext.read(item)
+    if not isinstance(value, dict) or value.get("type") != _REASONING:
+        return False
+    state = value.get("encrypted_content")
+    if not isinstance(state, str):
+        return True
+    return not own and unpack(state) is None

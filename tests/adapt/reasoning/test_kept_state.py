@@ -1,0 +1,133 @@
+"""State that a client does not give back, kept in the meantime."""
+
+import pytest
+from msgspec.structs import replace
+
+from toolglot import ir
+from toolglot.adapt.reasoning.kept_state import keepsake, missing, supply
+from toolglot.context import Context
+from toolglot.events import unfold
+from toolglot.exchange import Exchange
+from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.translate import decode_request, decode_response, encode_request, encode_response
+
+USER = ir.Message(role="user", parts=(ir.Text(text="How deep is the basin?"),))
+CALLS = (
+    ir.ToolCall(id="call_1", name="sound", arguments='{"at": "quay"}', signature="s1"),
+    ir.ToolCall(id="call_2", name="sound", arguments='{"at":"gate"}'),
+)
+THOUGHT = ir.Reasoning(text="Two places.", signature="c2lnbmVk")
+SIGNS = get_protocol("gemini").SURFACE
+TOOL = ir.FunctionTool(name="sound", parameters={"type": "object", "properties": {}})
+
+
+def asked(*messages):
+    return ir.Request(model="m", max_tokens=99, messages=(USER, *messages), tools=(TOOL,))
+
+
+def turn(*parts):
+    return ir.Message(role="assistant", parts=parts)
+
+
+def test_only_a_turn_with_calls_and_state_is_kept():
+    assert keepsake((ir.Text(text="Hm."), CALLS[1]), "it") is None
+    assert keepsake((THOUGHT, ir.Text(text="Hm.")), "it") is None
+    assert keepsake((THOUGHT, CALLS[1]), "it") is not None
+    assert keepsake((CALLS[0],), "it") is not None
+
+
+def test_a_turn_is_found_by_its_first_call_however_it_is_spaced():
+    key, carrier = keepsake((THOUGHT, *CALLS), "it")
+    spaced = ir.ToolCall(id="call_1", name="sound", arguments='{"at":"quay"}')
+    request = asked(turn(spaced, CALLS[1]))
+    assert missing(request, SIGNS) == {1: key}
+    other = ir.ToolCall(id="call_1", name="sound", arguments='{"at":"sea"}')
+    assert missing(asked(turn(other)), SIGNS) != {1: key}
+    supplied = supply(request, {1: carrier})
+    assert missing(supplied, SIGNS) == {}, "it is there now"
+    assert missing(asked(turn(ir.Text(text="No calls."))), SIGNS) == {}
+
+
+def native_answer(theirs):
+    """Reasoning and two calls, with the state that a provider gives them."""
+    signed = theirs == "gemini"
+    calls = (call if signed else replace(call, signature=None) for call in CALLS)
+    summed = ir.Reasoning(id="rs_1", summary=("Two places.",), signature="c2lnbmVk")
+    parts = (summed if theirs == "openai-responses" else THOUGHT, *calls)
+    choice = ir.Choice(parts=parts, stop=ir.StopReason(kind="tool_calls"))
+    answer = ir.Response(id="r", model="m", choices=(choice,), usage=ir.Usage(input=1, output=1))
+    return decode_response(encode_response(answer, target=theirs).body, source=theirs)
+
+
+def answered(exchange, answer, *, stream):
+    """Let an exchange see an answer."""
+    if not stream:
+        exchange.response(encode_response(answer, target=exchange.provider).data())
+        return
+    encoder = get_protocol(exchange.provider).StreamEncoder(Context())
+    translator = exchange.stream()
+    for event in unfold(answer):
+        translator.feed(encoder.encode(event))
+    translator.feed(encoder.close())
+    translator.close()
+
+
+def stripped(answer):
+    """What a client gives back that keeps calls and nothing else."""
+    calls = [part for part in answer.choices[0].parts if isinstance(part, ir.ToolCall)]
+    bare = [ir.ToolCall(id=each.id, name=each.name, arguments=each.arguments) for each in calls]
+    found = (ir.Text(text="3 m"),)
+    results = (ir.ToolResult(id=call.id, name=call.name, parts=found) for call in bare)
+    return turn(*bare), ir.Message(role="user", parts=tuple(results))
+
+
+def state_of(parts):
+    return [
+        part if isinstance(part, ir.Reasoning) else part.signature
+        for part in parts
+        if isinstance(part, (ir.Reasoning, ir.ToolCall))
+    ]
+
+
+PAIRS = [
+    (ours, theirs)
+    for ours in PROTOCOLS
+    for theirs in ("anthropic", "gemini", "openai-responses")
+    if ours != theirs
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_what_a_client_stripped_reaches_its_issuer(ours, theirs, stream):
+    """X-18, for clients that give back calls and nothing else."""
+    answer = native_answer(theirs)
+    first, wire = Exchange(ours, theirs), encode_request(asked(), target=ours)
+    first.request(wire.data(), wire.path)
+    answered(first, answer, stream=stream)
+    kept = dict(first.keepsakes())
+    assert len(kept) == 1
+    assert first.keepsakes() == {}, "told once"
+    again, wire = Exchange(ours, theirs), encode_request(asked(*stripped(answer)), target=ours)
+    again.read(wire.data(), wire.path)
+    again.supply({index: kept[key] for index, key in again.missing().items()})
+    sent = again.request(wire.data(), wire.path)
+    there = decode_request(sent.data, source=theirs, path=sent.path)
+    said = [part for each in there.messages if each.role == "assistant" for part in each.parts]
+    assert state_of(said) == state_of(answer.choices[0].parts)
+    assert "reasoning-restored" in again.receipt.codes()
+
+
+@pytest.mark.parametrize("other", ["anthropic", "openai-responses"])
+def test_it_is_opened_for_its_issuer_only(other):
+    answer = native_answer("gemini")
+    first, wire = Exchange("openai-chat", "gemini"), encode_request(asked(), target="openai-chat")
+    first.request(wire.data(), wire.path)
+    answered(first, answer, stream=False)
+    (carrier,) = first.keepsakes().values()
+    again = Exchange("openai-chat", other)
+    wire = encode_request(asked(*stripped(answer)), target="openai-chat")
+    again.read(wire.data(), wire.path)
+    again.supply(dict.fromkeys(again.missing(), carrier))
+    assert b"c2lnbmVk" not in again.request(wire.data(), wire.path).data
+    assert "reasoning-dropped" in again.receipt.codes()

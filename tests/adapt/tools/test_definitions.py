@@ -1,0 +1,180 @@
+"""Tool definitions and tool choice."""
+
+import pytest
+from msgspec.structs import replace
+from tests.wires import asking, pair, tool, user
+
+from toolglot import Options, ir
+from toolglot.adapt.tools.definitions import EMPTY_SCHEMA, adapt_choice, adapt_tools
+from toolglot.ir import FunctionTool, ProviderTool, ToolChoice
+
+OPTIONAL = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "string", "description": "Optional."}},
+    "required": ["a", "b"],
+}
+
+
+def notes(ctx):
+    return [(note.code, note.path) for note in ctx.receipt()]
+
+
+def adapted(source, target, *tools, options=None):
+    ctx = pair(source, target)
+    ctx.options = options or Options()
+    return adapt_tools(asking(user("hi"), tools=tools), ctx).tools, ctx
+
+
+def test_no_tools_are_no_question():
+    ctx = pair("anthropic", "openai-chat")
+    request = asking(user("hi"))
+    assert adapt_tools(request, ctx) is request
+
+
+def test_strict_is_said_where_there_is_such_a_thing():
+    [found], ctx = adapted("anthropic", "openai-chat", tool("f"))
+    assert found.strict is False
+    assert [code for code, _ in notes(ctx)] == ["strict-added"]
+
+
+def test_strict_is_dropped_where_there_is_none():
+    [found], ctx = adapted("openai-chat", "gemini", tool("f", strict=False))
+    assert found.strict is None
+    assert notes(ctx) == [("field-dropped", "tools[0].strict")]
+
+
+@pytest.mark.parametrize("schema", [None, {}])
+def test_an_empty_schema_is_written_out(schema):
+    given = FunctionTool(name="f", parameters=schema, strict=True)
+    [found], ctx = adapted("anthropic", "openai-chat", given)
+    assert found.parameters == EMPTY_SCHEMA
+    assert notes(ctx) == [("schema-default", "tools[0]")]
+
+
+def test_what_is_optional_is_no_longer_required():
+    given = FunctionTool(name="f", parameters=OPTIONAL, strict=False)
+    [found], ctx = adapted("anthropic", "openai-chat", given)
+    assert found.parameters["required"] == ["a"]
+    assert notes(ctx) == [("required-filtered", "tools[0]")]
+    assert "b" in next(iter(ctx.receipt())).message
+    assert OPTIONAL["required"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "strict", "options"),
+    [
+        ("anthropic", "openai-chat", False, Options(filter_required=False)),
+        ("anthropic", "openai-chat", True, None),
+        ("openai-chat", "anthropic", False, None),
+        ("openai-chat", "openai-responses", False, None),
+    ],
+    ids=["switched off", "strict", "to anthropic", "not from anthropic"],
+)
+def test_requirements_are_left_alone_otherwise(source, target, strict, options):
+    given = FunctionTool(name="f", parameters=OPTIONAL, strict=strict)
+    [found], ctx = adapted(source, target, given, options=options)
+    assert found.parameters is OPTIONAL
+    assert notes(ctx) == []
+
+
+def test_cache_marks_go_where_there_are_none():
+    given = tool("f", strict=False, cache=ir.CacheMark())
+    [found], ctx = adapted("anthropic", "openai-responses", given)
+    assert found.cache is None
+    assert notes(ctx) == [("cache-dropped", "tools[0]")]
+
+
+def test_a_providers_own_tool_is_dropped_for_others():
+    search = ProviderTool(protocol="anthropic", type="new_thing", value={"type": "new_thing"})
+    tools, ctx = adapted("anthropic", "ollama", tool("f"), search)
+    assert [each.name for each in tools] == ["f"]
+    assert notes(ctx) == [("tool-dropped", "tools[1]")]
+
+
+def test_a_tool_that_fits_is_the_same_one():
+    custom = ir.CustomTool(name="patch")
+    (first, second), ctx = adapted(
+        "openai-responses", "openai-chat", custom, given := tool("f", strict=False)
+    )
+    assert first is custom
+    assert second is given
+    assert notes(ctx) == []
+
+
+# --- choice ---------------------------------------------------------------------------------------
+
+
+F = (tool("f"),)
+
+
+def chosen(target, choice, *, source="openai-chat", parallel=None, tools=F):
+    ctx = pair(source, target)
+    request = asking(user("hi"), tools=tools, tool_choice=choice, parallel_tool_calls=parallel)
+    return adapt_choice(request, ctx), ctx
+
+
+@pytest.mark.parametrize("mode", ["auto", "required", "none"])
+def test_a_choice_that_is_known_stays(mode):
+    request, ctx = chosen("anthropic", choice := ToolChoice(mode=mode))
+    assert request.tool_choice is choice
+    assert notes(ctx) == []
+
+
+def test_no_choice_without_tools():
+    request, ctx = chosen("anthropic", ToolChoice(mode="auto"), parallel=False, tools=())
+    assert (request.tool_choice, request.parallel_tool_calls) == (None, None)
+    assert notes(ctx) == [("field-dropped", "tool_choice")]
+
+
+def test_no_parallel_calls_without_tools():
+    request, ctx = chosen("anthropic", None, parallel=False, tools=())
+    assert request.parallel_tool_calls is None
+    assert notes(ctx) == [("field-dropped", "parallel_tool_calls")]
+
+
+def test_no_parallel_calls_where_there_are_none():
+    request, ctx = chosen("anthropic", ToolChoice(mode="none"), parallel=False)
+    assert request.parallel_tool_calls is None
+    assert notes(ctx) == [("field-minor", "parallel_tool_calls")]
+
+
+def test_silence_stays_silence():
+    ctx = pair("openai-chat", "anthropic")
+    request = asking(user("hi"), tools=(tool("f"),))
+    assert adapt_choice(request, ctx) is request
+
+
+def test_several_allowed_tools_where_they_cannot_be_said():
+    request, ctx = chosen("anthropic", ToolChoice(mode="auto", names=("f", "g")))
+    assert request.tool_choice == ToolChoice(mode="auto")
+    assert notes(ctx) == [("choice-mapped", "tool_choice")]
+
+
+def test_the_one_required_tool_is_the_named_one():
+    request, ctx = chosen("anthropic", ToolChoice(mode="required", names=("f",)))
+    assert request.tool_choice == ToolChoice(mode="tool", names=("f",))
+    assert notes(ctx) == []
+
+
+def test_allowed_tools_where_they_can_be_said():
+    request, ctx = chosen("openai-responses", choice := ToolChoice(mode="auto", names=("f",)))
+    assert request.tool_choice is choice
+    assert notes(ctx) == []
+
+
+def test_only_required_can_be_narrowed_somewhere():
+    ctx = pair("openai-chat", "gemini")
+    ctx.target = replace(ctx.target, tool_choices=frozenset({"auto", "tool", "allowed.required"}))
+    required = asking(
+        user("hi"), tools=(tool("f"),), tool_choice=ToolChoice(mode="required", names=("f", "g"))
+    )
+    assert adapt_choice(required, ctx).tool_choice is required.tool_choice
+    auto = replace(required, tool_choice=ToolChoice(mode="auto", names=("f", "g")))
+    assert adapt_choice(auto, ctx).tool_choice == ToolChoice(mode="auto")
+
+
+def test_a_tool_of_the_provider_cannot_be_required_elsewhere():
+    choice = ToolChoice(mode="tool", names=("file_search",), kind="provider")
+    request, ctx = chosen("anthropic", choice, source="openai-responses")
+    assert request.tool_choice == ToolChoice(mode="required")
+    assert notes(ctx) == [("choice-mapped", "tool_choice")]

@@ -1,0 +1,95 @@
+"""The way back: answers in the form that the client asked for."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+from tests.gateway.relay.test_relay import ANSWER, asked, post
+from tests.gateway.running import gateway, provider, to, upstream
+
+from toolglot import ir
+from toolglot.context import Context
+from toolglot.events import fold
+from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.translate import encode_response
+
+
+@pytest.mark.parametrize("theirs", PROTOCOLS)
+@pytest.mark.parametrize("ours", PROTOCOLS)
+def test_a_whole_answer_to_a_client_that_asked_for_a_stream(ours, theirs):
+    async def answers(_request):
+        return web.json_response(encode_response(ANSWER, target=theirs).body)
+
+    async def run():
+        async with (
+            upstream(answers) as url,
+            gateway({"them": provider(theirs, url)}, [to("them/*")]) as session,
+        ):
+            return await post(session, ours, stream=True)
+
+    reply, body = asyncio.run(run())
+    assert reply.content_type == get_protocol(ours).SURFACE.stream_type
+    decoder = get_protocol(ours).StreamDecoder(Context())
+    (choice,) = fold([*decoder.feed(body), *decoder.close()]).choices
+    texts = [part.text for part in choice.parts if isinstance(part, ir.Text)]
+    assert "".join(texts) == "North by north-west."
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_key_that_the_provider_repeats_does_not_reach_the_client(client, stream):
+    key = "sk-live-0123456789abcdef"
+
+    async def refuses(request):
+        told = f"Incorrect API key provided: {request.headers['Authorization']}"
+        return web.json_response({"error": {"message": told}}, status=401)
+
+    async def run():
+        async with (
+            upstream(refuses) as url,
+            gateway({"them": provider("openai-chat", url, api_key=key)}) as session,
+        ):
+            wire = asked(client, stream=stream)
+            async with session.post(wire["path"], data=wire["data"]) as reply:
+                return reply.status, await reply.text()
+
+    status, text = asyncio.run(run())
+    assert status == 401
+    assert "Incorrect API key" in text
+    assert key not in text
+
+
+def test_streams_with_the_same_id_are_all_kept_alive():
+    """Ids are the clients' own, so two may have the same."""
+
+    async def run():
+        go_on = asyncio.Event()
+
+        async def silent(request):
+            reply = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await reply.prepare(request)
+            await reply.write(
+                b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+            )
+            await go_on.wait()
+            return reply
+
+        async def alive(session):
+            wire = asked("anthropic", stream=True)
+            headers = {"x-request-id": "same"}
+            async with session.post(wire["path"], data=wire["data"], headers=headers) as reply:
+                await reply.content.readuntil(get_protocol("anthropic").SURFACE.keep_alive)
+
+        async with (
+            upstream(silent) as url,
+            gateway({"them": provider("openai-chat", url)}, keep_alive=0.01) as session,
+        ):
+            try:
+                await asyncio.wait_for(asyncio.gather(alive(session), alive(session)), 9)
+            finally:
+                go_on.set()
+
+    asyncio.run(run())
+
+
+# --- answers that break off, and careless ones ----------------------------------------------------

@@ -1,0 +1,154 @@
+import pytest
+
+from toolglot.gateway.config import Config, ConfigError, Provider
+from toolglot.gateway.relay.providers import Health, Keys, make_upstreams
+
+
+def made(environ=None, **fields):
+    return make_upstreams(Config(providers={"it": Provider(**fields)}), environ or {})["it"]
+
+
+def test_a_provider_is_asked_in_the_clients_own_protocol_if_it_speaks_it():
+    upstream = made(profile="openai")
+    assert upstream.protocol_for("openai-responses") == "openai-responses"
+    assert upstream.protocol_for("anthropic") == "openai-chat"
+    pinned = made(profile="openai", protocol="openai-responses")
+    assert pinned.protocol_for("openai-chat") == "openai-responses"
+
+
+def test_addresses():
+    upstream = made(profile="openai", base_url="http://127.0.0.1:9100/v1/")
+    url = upstream.url("openai-responses", "/v1/responses", "m")
+    assert url == "http://127.0.0.1:9100/v1/responses"
+    gemini = made(protocol="gemini", base_url="http://127.0.0.1:1/v1beta")
+    path = "/v1/models/g:generateContent"
+    assert gemini.url("gemini", path, "g") == "http://127.0.0.1:1/v1beta/models/g:generateContent"
+
+
+def test_keys_come_from_the_configuration_or_under_their_usual_name():
+    """S4-19: the headers by which a client names itself are sent."""
+    upstream = made({"K": "one"}, profile="anthropic", api_key="env:K", headers={"X-Title": "us"})
+    assert upstream.headers(upstream.keys.next(0.0)) == {
+        "x-api-key": "one",
+        "anthropic-version": "2023-06-01",
+        "X-Title": "us",
+    }
+    assert made({"OPENAI_API_KEY": "two"}, profile="openai").keys.next(0.0) == "two"
+    with pytest.raises(ConfigError, match=r"providers\.it\.api_key: .*K is not set"):
+        made(profile="openai", api_key="env:K")
+
+
+def test_a_key_goes_where_the_provider_wants_it():
+    url = "http://127.0.0.1:1/v1"
+    plain = made(protocol="openai-chat", base_url=url, auth="api-key")
+    assert plain.headers("k") == {"api-key": "k"}
+    usual = made(protocol="anthropic", base_url=url, auth="Authorization")
+    assert usual.headers("k")["Authorization"] == "Bearer k"
+
+
+def test_keys_take_turns_and_a_refused_one_waits():
+    keys = Keys(("a", "b"))
+    assert [keys.next(0.0) for _ in range(3)] == ["a", "b", "a"]
+    keys.cool("b", 10.0)
+    assert {keys.next(5.0) for _ in range(4)} == {"a"}
+    assert {keys.next(11.0) for _ in range(4)} == {"a", "b"}
+    keys.cool("a", 20.0)
+    keys.cool("b", 20.0)
+    assert keys.next(12.0) in {"a", "b"}
+    assert Keys(()).next(0.0) is None
+
+
+def test_a_provider_that_fails_again_and_again_rests():
+    health = Health()
+    for _ in range(4):
+        health.bad(100.0)
+    assert not health.resting(100.0)
+    health.bad(100.0)
+    assert health.resting(101.0)
+    assert not health.resting(121.0)
+    health.good()
+    assert not health.resting(101.0)
+
+
+def test_what_is_known_about_a_provider_becomes_options():
+    options = made(profile="mistral").options("mistral-large", "mistral-large", strict=True)
+    assert options.id_rule == "mistral"
+    assert options.strict
+    assert options.model is None
+    assert made(profile="openai").options("gpt-5.4", "claude", strict=False).model == "gpt-5.4"
+
+
+def test_calls_in_text_and_models_without_tools():
+    url = "http://127.0.0.1:1/v1"
+    plain = made(protocol="openai-chat", base_url=url)
+    assert plain.options("gpt-5.4", "x", strict=False).dialect is None
+    assert plain.options("qwen3-coder-30b", "x", strict=False).dialect == "qwen3_coder"
+    off = made(protocol="openai-chat", base_url=url, dialect="off")
+    assert off.options("qwen3-coder-30b", "x", strict=False).dialect is None
+    emulated = made(protocol="openai-chat", base_url=url, tools="emulated:hermes")
+    assert emulated.options("tiny", "x", strict=False).tools == "emulated:hermes"
+
+
+def test_the_built_in_model_keeps_its_name():
+    with pytest.raises(ConfigError, match="demo"):
+        make_upstreams(Config(providers={"demo": Provider(profile="openai")}), {})
+
+
+def options_of(model, **fields):
+    return made(**fields).options(model, model, strict=False)
+
+
+def test_models_of_several_vendors_do_not_read_each_others_state():
+    """case-34"""
+    url = "http://127.0.0.1:1/v1"
+    router = {"protocol": "openai-chat", "base_url": url}
+    assert options_of("anthropic/claude-opus-5", **router).issuer == "it:anthropic"
+    assert options_of("google/gemini-3-pro", **router).issuer == "it:google"
+    assert options_of("unheard-of", **router).issuer == "it"
+    assert options_of("claude-opus-5", profile="anthropic").issuer == "it"
+    assert options_of("claude-opus-5", issuer="both", **router).issuer == "both"
+
+
+@pytest.mark.parametrize(
+    ("model", "reasoning", "efforts"),
+    [
+        ("gpt-5.1", "effort", ("none", "low", "medium", "high")),
+        ("claude-sonnet-4-5", "budget", None),
+        ("qwen3:8b", "switch", None),
+        ("deepseek-r1:8b", "none", None),
+        ("gpt-4.1", "none", None),
+        ("unheard-of", None, None),
+    ],
+)
+def test_reasoning_is_asked_for_as_the_model_takes_it(model, reasoning, efforts):
+    options = options_of(model, protocol="openai-chat", base_url="http://127.0.0.1:1/v1")
+    assert (options.reasoning, options.efforts) == (reasoning, efforts)
+
+
+def test_clients_name_themselves_to_their_own_provider():
+    url = "http://127.0.0.1:1/v1"
+    assert options_of("m", profile="anthropic").attribution == "keep"
+    assert options_of("m", profile="vllm", base_url=url).attribution == "drop"
+    assert options_of("m", protocol="anthropic", base_url=url).attribution == "keep"
+
+
+def test_windows():
+    options = options_of("m", profile="openai", context_window=32_000, client_window=200_000)
+    assert (options.window, options.client_window) == (32_000, 200_000)
+
+
+def test_what_was_learnt_of_a_provider_outlives_a_new_configuration():
+    before = Config(providers={"a": Provider(profile="openai"), "b": Provider(profile="openai")})
+    known = make_upstreams(before, {"OPENAI_API_KEY": "one"})
+    after = Config(providers={"a": Provider(profile="openai"), "b": Provider(profile="google")})
+    again = make_upstreams(after, {"OPENAI_API_KEY": "one"}, known=known)
+    assert again["a"] is known["a"]
+    assert again["b"] is not known["b"]
+    rotated = make_upstreams(before, {"OPENAI_API_KEY": "two"}, known=known)
+    assert rotated["a"].keys.next(0.0) == "two"
+
+
+def test_a_provider_that_repeats_a_key_does_not_give_it_away():
+    key = "sk-live-0123456789abcdef"
+    said = Keys((key, "")).hidden(b'{"error": "no such key: sk-live-0123456789abcdef"}')
+    assert said == '{"error": "no such key: sk-…cdef"}'.encode()
