@@ -800,7 +800,7 @@ def test_captured_requests_reach_every_provider(client, path, body):
     asked = decode_request(body, source=client, path=path)
     for target in foreign(client):
         exchange, _, heard = sent(client, target, body, path)
-        assert exchange.asked.model == heard.model
+        assert exchange.client_request.model == heard.model
         calls, results = parts_of(heard, ir.ToolCall), parts_of(heard, ir.ToolResult)
         assert len(calls) >= len(parts_of(asked, ir.ToolCall))
         if len(results) == len(calls):

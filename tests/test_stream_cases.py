@@ -10,7 +10,7 @@ from tests.laws.streams import assembled, assert_legal, decode, encode
 from tests.laws.turns import history
 
 from toolglot import StreamTranslator, ir, translate_request
-from toolglot.adapt.answers.passes import Serial
+from toolglot.adapt.answers.part_order import SerializeParts
 from toolglot.events import (
     Event,
     Failed,
@@ -554,7 +554,7 @@ def shaped(source: str, shape: str) -> bytes:
     called = "tool" in shape
     events = SHAPES[shape]
     if get_protocol(source).SURFACE.arguments == "object":
-        serial = Serial()
+        serial = SerializeParts()
         events = [each for event in events for each in serial.feed(event)]
     usage = ir.Usage(input=86, cache_read=1920, output=300)
     return encode(

@@ -23,7 +23,7 @@ from toolglot import (
     render_calls,
     translate_request,
 )
-from toolglot.adapt import emulate_at_home, told
+from toolglot.adapt import context_of_request, emulate_tools_only
 from toolglot.adapt.tools.emulated import dialect_of, emulate_tools
 from toolglot.dialects.reader import Call
 from toolglot.dialects.table import DIALECTS
@@ -373,7 +373,7 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
 
     surfaces = [get_protocol(name).SURFACE for name in ("openai-responses", target)]
     asked_for = decode_request(PATCHING, source="openai-responses")
-    undo = told(asked_for, *surfaces, Options(tools="emulated")).undo
+    undo = context_of_request(asked_for, *surfaces, Options(tools="emulated")).undo
     call = ir.ToolCall(id="x", name="apply_patch", arguments='{"input": "*** B"}')
     assert undo.call(call) == ir.ToolCall(
         id="x", name="apply_patch", arguments="*** B", kind="custom"
@@ -401,7 +401,7 @@ def test_a_freeform_call_in_text_comes_back_freeform(provider):
 def test_the_tools_as_they_were_told_are_kept_for_the_answer():
     surface = get_protocol("openai-responses").SURFACE
     ctx = Context(Options(tools="emulated"), source=surface, target=surface)
-    emulate_at_home(decode_request(PATCHING, source="openai-responses"), ctx)
+    emulate_tools_only(decode_request(PATCHING, source="openai-responses"), ctx)
     assert ctx.declared is not None
     assert [tool.name for tool in ctx.declared if isinstance(tool, ir.FunctionTool)] == [
         "apply_patch",

@@ -12,7 +12,7 @@ from toolglot.context import Context
 from toolglot.events import unfold
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_request, encode_response
-from toolglot.wire.follow import Passing
+from toolglot.wire.follow import EventSplitter
 
 ASKED = ir.Request(
     model="the-model",
@@ -263,8 +263,8 @@ def test_a_careless_provider_of_the_clients_own_protocol(name):
     codec = get_protocol(name)
     lines = codec.SURFACE.stream_type != "text/event-stream"
     check = codec.StreamCheck()
-    passing = Passing(check, lines=lines)
-    assert all(piece.sound for piece in (*passing.feed(told), *passing.close()))
+    passing = EventSplitter(check, lines=lines)
+    assert all(piece.readable for piece in (*passing.feed(told), *passing.close()))
     assert check.ended
     if not codec.SURFACE.comments:
         assert b": ping" not in told

@@ -214,7 +214,7 @@ class Replies:
             raise Unreachable(_broken(call, error)) from None
         failure = translator.error
         told_inside = get_protocol(call.protocol).SURFACE.streamed_errors
-        if failure is None or translator.told or failure.kind in told_inside:
+        if failure is None or translator.has_output or failure.kind in told_inside:
             return held
         if (failure.status or _BAD_GATEWAY) in ELSEWHERE:
             raise Unreachable(failure)

@@ -175,10 +175,10 @@ class Relay:
         call.witness.seen.provider = DEMO
         try:
             body, echo = await call.asked(exchange, DEMO)
-            asked = exchange.read(body, call.path)
+            asked = exchange.decode_request(body, call.path)
         except DecodeError as error:
             raise Refusal(_bad_request(str(error))) from None
-        exchange.repeat(echo)
+        exchange.echo(echo)
         answer = demo.reply(asked, exchange.answer_context())
         if isinstance(answer, ApiError):
             raise Refusal(answer)
@@ -193,14 +193,14 @@ class Relay:
         try:
             body, echo = await call.asked(exchange, upstream.name)
             if self._memory is not None and exchange.client != exchange.provider:
-                exchange.read(body, call.path)
+                exchange.decode_request(body, call.path)
                 await self._memory.recall(call, exchange)
             sent = exchange.request(body, call.path, query)
         except UntranslatableError as error:
             raise Refusal(_bad_request(f"strict: {error}")) from None
         except DecodeError as error:
             raise Refusal(_bad_request(str(error))) from None
-        exchange.repeat(echo)
+        exchange.echo(echo)
         return Question(
             upstream=upstream,
             protocol=exchange.provider,

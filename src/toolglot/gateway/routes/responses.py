@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from toolglot.context import Context
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
-from toolglot.exchange import streamed
+from toolglot.exchange import encode_stream
 from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.http.writers import MemorySink, Whole
 from toolglot.gateway.relay.incoming import Call, refused
@@ -71,7 +71,7 @@ class Responses:
             raise DecodeError("starting_after", "expected a number")
         surface = get_protocol(self._protocol).SURFACE
         response = decode_response(kept.response, source=self._protocol)
-        data = streamed(response, self._protocol, Context(source=surface, target=surface))
+        data = encode_stream(response, self._protocol, Context(source=surface, target=surface))
         headers = {"Content-Type": surface.stream_type}
         return Whole(data=_after(data, int(after)), headers=headers).http()
 

@@ -16,7 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
-from toolglot.exchange import streamed
+from toolglot.exchange import encode_stream
 from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.http.writers import Whole
 from toolglot.gateway.relay.incoming import Call, refused
@@ -155,7 +155,7 @@ async def _prepare(call: Call) -> None:
     )
     ctx = Context(target=codec.SURFACE, request=request, now=int(time.time()))
     await call.sink.begin({})
-    await call.sink.write(streamed(response, call.protocol, ctx))
+    await call.sink.write(encode_stream(response, call.protocol, ctx))
     await call.sink.end()
 
 

@@ -18,14 +18,14 @@ class Memory:
     async def recall(self, call: Call, exchange: Exchange) -> None:
         """Put the state of earlier answers back into a request that came without it."""
         kept: dict[int, str] = {}
-        for index, key in exchange.missing().items():
+        for index, key in exchange.missing_state().items():
             value = await self._store.get(_KIND, key, call.owner)
             if value is not None:
                 kept[index] = value.decode()
         if kept:
-            exchange.supply(kept)
+            exchange.restore_state(kept)
 
     async def keep(self, call: Call, exchange: Exchange) -> None:
         """Keep the state of an answer before its end reaches the client."""
-        for key, carrier in exchange.keepsakes().items():
+        for key, carrier in exchange.kept_state().items():
             await self._store.put(_KIND, key, carrier.encode(), call.owner)

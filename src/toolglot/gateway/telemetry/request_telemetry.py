@@ -76,7 +76,7 @@ class Witness:
             self.recording.client_request(body)
         options = options_to_json(exchange.options)
         self.recording.turn_to(exchange.provider, options, exchange.now)
-        self.recording.continues(question.asked, question.echo, exchange.supplied)
+        self.recording.continues(question.asked, question.echo, exchange.restored_state)
         self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
 
     def replied(self, reply: aiohttp.ClientResponse) -> None:
