@@ -127,6 +127,8 @@ class Options(Struct, frozen=True, kw_only=True):
     @property
     def emulated_dialect(self) -> str | None:
         """The dialect in which tools are told as text; None if the provider has tools."""
+        if self.tools == "native":
+            return None
         kind, _, dialect = self.tools.partition(":")
         if kind == "native" and not dialect:
             return None

@@ -284,19 +284,19 @@ def fold(events: Iterable[Event]) -> Response | ApiError:
     usage: Usage | None = None
     finished = Finished(())
     for event in events:
-        if isinstance(event, PartStarted):
+        if type(event) is PartStarted:
             parts.append(event)
             if not event.whole:
                 growing[event.index] = Growing(event)
-        elif isinstance(event, PartDelta):
+        elif type(event) is PartDelta:
             growing[event.index].add(event)
-        elif isinstance(event, Started):
+        elif type(event) is Started:
             started, usage = event, event.usage
-        elif isinstance(event, UsageSeen):
+        elif type(event) is UsageSeen:
             usage = merge_usage(usage, event.usage)
-        elif isinstance(event, Finished):
+        elif type(event) is Finished:
             finished = event
-        elif isinstance(event, Failed):
+        elif type(event) is Failed:
             return event.error
     if started is None:
         raise StreamError("the stream did not begin")

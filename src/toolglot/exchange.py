@@ -198,9 +198,8 @@ class Exchange:
         """A whole answer as the stream that the client had asked for."""
         response, _, ctx = self._decode(body)
         adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
-        model = requested_model(ctx) if adapted is response else ""
-        if model and isinstance(adapted, Response):
-            adapted = replace(adapted, model=model)
+        if isinstance(adapted, Response):
+            adapted = replace(adapted, model=requested_model(ctx) or adapted.model)
         return Answer(data=encode_stream(adapted, self.client, ctx), **_outcome(response))
 
     def stream(self) -> StreamTranslator:

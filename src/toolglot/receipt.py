@@ -55,9 +55,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "media-by-url": Code("info", "content that the target may refuse to fetch"),
     # reasoning
     "reasoning-carried": Code(
-        "info", "another provider's reasoning state, sealed in a carrier for the way back"
+        "info", "another provider's reasoning state, sealed for the way back"
     ),
-    "reasoning-restored": Code("info", "reasoning state taken out of its carrier for its issuer"),
+    "reasoning-restored": Code("info", "sealed reasoning state opened for its issuer"),
     "reasoning-dropped": Code("lossy", "reasoning that is bound to another provider"),
     # tools
     "tool-dropped": Code("unsupported", "a tool that the target does not have"),

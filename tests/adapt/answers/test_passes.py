@@ -3,11 +3,15 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.wires import PAIRS
 
 from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
 from toolglot.adapt.answers.parts import AdaptParts
-from toolglot.adapt.answers.passes import answer_passes, chain
+from toolglot.adapt.answers.passes import adapt_whole, answer_passes, chain
 from toolglot.adapt.calls.arguments import ObjectArguments
+from toolglot.adapt.calls.text_calls import FindTextCalls
 from toolglot.adapt.reasoning.seal import SealState
 from toolglot.adapt.reasoning.sealed_state import TAG, unpack
 from toolglot.context import Context, Options
@@ -26,9 +30,12 @@ from toolglot.events import (
 )
 from toolglot.ir import (
     ApiError,
+    Choice,
     Citation,
     Image,
     Inline,
+    Opaque,
+    Part,
     Reasoning,
     Refusal,
     Request,
@@ -95,9 +102,65 @@ def test_passes_by_target(target):
         *objects,
         BufferCalls,
     ]
-    whole = answer_passes(context(source, target, stream_tools="buffered"), whole=True)
-    order = [] if surface.ordered else [OrderParts]
-    assert [type(each) for each in whole] == [AdaptParts, SealState, *order]
+
+
+@pytest.mark.parametrize("target", PROTOCOLS)
+def test_passes_of_a_whole_answer_by_what_is_in_it(target):
+    """From the first pass that changes something on, all are needed."""
+    source = "anthropic" if target != "anthropic" else "gemini"
+    order = [] if get_protocol(target).SURFACE.ordered else [OrderParts]
+
+    def kinds(*parts: Part, **options: Any) -> list[Any]:
+        choice = Choice(parts=parts, stop=StopReason(kind="end"))
+        whole = Response(id="r", model="m", choices=(choice,))
+        return [type(each) for each in answer_passes(context(source, target, **options), whole)]
+
+    assert kinds(Text(text="hi"), call(0, "{}"), stream_tools="buffered") == []
+    assert kinds(Reasoning(text="hm"), Text(text="hi")) == [SealState, *order]
+    assert kinds(Text(text="hi"), call(0, "null")) == [AdaptParts, SealState, *order]
+    assert kinds(Text(text="hi"), dialect="auto") == [FindTextCalls, AdaptParts, SealState, *order]
+
+
+SIGNATURES = st.none() | st.just("sig")
+TEXTS = st.builds(Text, text=st.sampled_from(["", "hi"]), signature=SIGNATURES)
+CITED = st.just(Text(text="hi", citations=(Citation(url="https://a.example"),)))
+CALLS = st.builds(
+    ToolCall,
+    id=st.sampled_from(["call_1", "call_2"]),
+    name=st.sampled_from(["", "look"]),
+    arguments=st.sampled_from(["", "{}", '{"a":1}', '{"a": 1}', "null", "{"]),
+    kind=st.sampled_from(["function", "custom"]),
+    id_made=st.booleans(),
+    signature=SIGNATURES,
+)
+PARTS = st.one_of(
+    TEXTS,
+    TEXTS,
+    CITED,
+    CALLS,
+    st.builds(Reasoning, text=st.sampled_from(["", "hm"]), signature=SIGNATURES),
+    st.just(Refusal(text="no")),
+    st.just(Opaque(protocol="gemini", type="executableCode", value={})),
+)
+CHOICES = st.builds(
+    Choice,
+    parts=st.lists(PARTS, max_size=4).map(tuple),
+    stop=st.none() | st.just(StopReason(kind="end")),
+    logprobs=st.none() | st.just({"content": []}),
+)
+
+
+@pytest.mark.parametrize("adapt", [AdaptParts, SealState, OrderParts])
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@given(choices=st.lists(CHOICES, max_size=2).map(tuple))
+def test_a_pass_that_is_left_out_would_change_nothing(source, target, adapt, choices):
+    response = Response(id="r", model="m", choices=choices)
+    ctx = context(source, target)
+    ctx.kept_state = {}
+    if not adapt.changes(response, ctx):
+        assert adapt_whole(response, [adapt(ctx)], ctx) == response
+        assert not ctx.receipt()
+        assert ctx.kept_state == {}
 
 
 def test_a_held_call_is_not_overtaken():

@@ -303,8 +303,8 @@ def test_without_being_asked_nothing_is_prefixed():
     ctx = pair("openai-chat", "gemini", options=Options(ids="prefix"))
     assert PrefixIds not in map(type, answer_passes(ctx)), "no custom there"
     ctx = pair("openai-chat", "anthropic", options=Options(ids="prefix"))
-    for whole in (False, True):
-        assert PrefixIds in map(type, answer_passes(ctx, whole=whole))
+    for whole in (None, answer(call("look"))):
+        assert PrefixIds in map(type, answer_passes(ctx, whole))
 
 
 def test_a_stream_pass_leaves_everything_else_alone():

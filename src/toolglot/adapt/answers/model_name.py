@@ -9,14 +9,17 @@ from toolglot.events import Event, Started
 
 
 def requested_model(ctx: Context) -> str:
-    """The name of the model in an answer that stays in its protocol; empty: the one it has."""
-    if ctx.request is None or ctx.options.model is None:
+    """The name of the model for the client; empty: the one that the answer has.
+
+    An answer that stays in its protocol is changed only if the provider was asked for another one.
+    """
+    if ctx.request is None or (ctx.source is ctx.target and ctx.options.model is None):
         return ""
     return ctx.request.model
 
 
 class NameModel:
-    """Names the model as the client did, where the provider knows it by another name."""
+    """Names the model of a stream as the client did, where the provider has another name for it."""
 
     __slots__ = ("_model",)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from toolglot.adapt.messages.turns import flat_parts
+from toolglot.adapt.messages.turns import flat_parts, is_flat
 from toolglot.context import Context
 from toolglot.events import Event, Finished, Growing, PartDelta, PartEnded, PartStarted
-from toolglot.ir import ToolCall
+from toolglot.ir import Response, ToolCall
 
 
 class SerializeParts:
@@ -79,6 +79,11 @@ class OrderParts:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._parts: dict[int, list[PartStarted]] = {}
+
+    @staticmethod
+    def changes(response: Response, _ctx: Context) -> bool:
+        """Whether the parts of a whole answer have another order, or more than one text."""
+        return not all(is_flat(choice.parts) for choice in response.choices)
 
     def feed(self, event: Event) -> Sequence[Event]:
         if type(event) is PartStarted:

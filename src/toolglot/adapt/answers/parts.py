@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.calls.arguments import HeldArguments, made_id, normalise, takes_text
 from toolglot.adapt.messages.content import accepts, cited, describe, shows
 from toolglot.context import Context
@@ -24,7 +25,9 @@ from toolglot.ir import (
     Image,
     Opaque,
     Part,
+    Reasoning,
     Refusal,
+    Response,
     StopKind,
     StopReason,
     Text,
@@ -54,6 +57,19 @@ class AdaptParts:
         self._left_out: set[int] = set()
         self._held: dict[int, HeldArguments] = {}
 
+    @staticmethod
+    def changes(response: Response, ctx: Context) -> bool:
+        """Whether there may be anything to adapt in a whole answer; most have nothing."""
+        _, target = ctx.surfaces
+        if len(response.choices) != 1 and not (response.choices and target.many_choices):
+            return True
+        return any(
+            choice.stop is None
+            or (choice.logprobs is not None and "logprobs" not in target.settings)
+            or not all(map(_is_plain, choice.parts))
+            for choice in response.choices
+        )
+
     def feed(self, event: Event) -> Sequence[Event]:
         if type(event) is PartDelta:
             if event.index in self._held and event.field == "text":
@@ -72,7 +88,7 @@ class AdaptParts:
             if not event.whole:
                 self._left_out.add(event.index)
             return ()
-        if not isinstance(part, ToolCall):
+        if type(part) is not ToolCall:
             self._calls.setdefault(event.choice, False)
         else:
             self._calls[event.choice] = True
@@ -119,8 +135,7 @@ class AdaptParts:
     # --- the response
 
     def _started(self, event: Started) -> Sequence[Event]:
-        request = self._ctx.request
-        model = request.model if request is not None and request.model else event.model
+        model = requested_model(self._ctx) or event.model
         if event.choices is not None:
             self._choices = tuple(map(self._choice, self._kept(event.choices)))
         return (replace(event, model=model, choices=self._choices),)
@@ -171,15 +186,24 @@ _ADAPT: Final[dict[type[Any], Callable[[AdaptParts, Any], Sequence[Event]]]] = {
 }
 
 
+def _is_plain(part: Part) -> bool:
+    """Whether every protocol can express a part as it is."""
+    if type(part) is ToolCall:
+        return bool(part.name) and not part.id_made and part.arguments[:1] == "{"
+    return type(part) is Reasoning or (type(part) is Text and not part.citations)
+
+
 def adapt_part(part: Part, index: int, target: Surface, ctx: Context) -> Part | None:
     """A part as the client's protocol can express it; None, with a note, if it cannot."""
+    if type(part) is Reasoning or (type(part) is Text and not part.citations):
+        return part
     if isinstance(part, ToolCall):
         if not part.name:
             path = f"{ctx.part_at(index)}.name"
             ctx.note("default-added", path, f"a call without a name is {_NAMELESS}")
             part = replace(part, name=_NAMELESS)
         return replace(part, id=made_id(part, target)) if part.id_made else part
-    if isinstance(part, Text) and part.citations:
+    if isinstance(part, Text):
         return cited(part, target, ctx.part_at(index), ctx)
     if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
         ctx.note("part-dropped", ctx.part_at(index), f"{target.name} has no place for it")

@@ -6,12 +6,12 @@ one piece, and is folded at the end.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from toolglot.adapt.answers.broken_streams import LeavePartOpen, leaves_part_open
-from toolglot.adapt.answers.model_name import NameModel
+from toolglot.adapt.answers.model_name import NameModel, requested_model
 from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
 from toolglot.adapt.answers.parts import AdaptParts
 from toolglot.adapt.answers.token_scale import ScaleUsage, scales
@@ -38,35 +38,54 @@ from toolglot.ir import Response, ToolCall
 _Feed: TypeAlias = Callable[[Event], Sequence[Event]]
 
 
-def answer_passes(ctx: Context, *, whole: bool = False) -> list[StreamPass]:
-    """The passes that an answer for this client goes through.
+def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPass]:
+    """The passes that an answer for this client goes through: a stream, or a whole one.
 
     An answer in the client's own protocol needs no adapting; calls are found, undone and checked,
     and tokens counted, all the same.
     """
     options, (source, target) = ctx.options, ctx.surfaces
-    translated = source is not target
-    live = not whole
-    buffered = translated and options.stream_tools == "buffered"
+    translated, live = source is not target, whole is None
     checked = asks(options) or (translated and limit_of(ctx) is not None)
-    table: tuple[tuple[bool, Callable[[Context], StreamPass]], ...] = (
+    passes = _wanted(
+        ctx,
         (dialect_of(options) is not None, FindTextCalls),
         (live and _one_at_a_time(ctx), SerializeParts),
         (translated and options.ids == "prefix" and target.id_prefix is not None, PrefixIds),
         (bool(ctx.undo), UndoCalls),
         (checked, CheckCalls),
         *((True, make) for make in options.event_passes),
-        (whole and translated and bool(options.response_passes), ResponsePasses),
+        (translated and not live and bool(options.response_passes), ResponsePasses),
+    )
+    if whole is not None:
+        adapts = _adapting(whole, ctx, changed=bool(passes)) if translated else []
+        return [*passes, *adapts, *_wanted(ctx, (scales(options), ScaleUsage))]
+    return passes + _wanted(
+        ctx,
         (translated, AdaptParts),
         (translated, SealState),
-        (whole and translated and not target.ordered, OrderParts),
-        (live and translated and target.arguments == "object", ObjectArguments),
-        (live and buffered, BufferCalls),
+        (translated and target.arguments == "object", ObjectArguments),
+        (translated and options.stream_tools == "buffered", BufferCalls),
         (scales(options), ScaleUsage),
         (not translated, NameModel),
-        (live and leaves_part_open(ctx), LeavePartOpen),
+        (leaves_part_open(ctx), LeavePartOpen),
     )
+
+
+def _wanted(ctx: Context, *table: tuple[bool, Callable[[Context], StreamPass]]) -> list[StreamPass]:
     return [make(ctx) for wanted, make in table if wanted]
+
+
+def _adapting(whole: Response, ctx: Context, *, changed: bool) -> list[StreamPass]:
+    """What a translated whole answer needs: all passes from the first that changes something on."""
+    passes: list[StreamPass] = []
+    for adapt in (AdaptParts, SealState, OrderParts):
+        if adapt is OrderParts and ctx.surfaces[1].ordered:
+            continue
+        changed = changed or adapt.changes(whole, ctx)
+        if changed:
+            passes.append(adapt(ctx))
+    return passes
 
 
 def _one_at_a_time(ctx: Context) -> bool:
@@ -119,13 +138,15 @@ def _unchanged(event: Event) -> Sequence[Event]:
 
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the client can take it: the same object if nothing in it changes."""
-    translated = ctx.source is not ctx.target
-    if not translated and not (changes_answers(ctx.options) or asks(ctx.options)):
+    source, target = ctx.surfaces
+    if source is target and not (changes_answers(ctx.options) or asks(ctx.options)):
         return response
-    adapted = adapt_whole(response, answer_passes(ctx, whole=True), ctx)
-    if not translated and replace(adapted, model=response.model) == response:
+    passes = answer_passes(ctx, response)
+    adapted = adapt_whole(response, passes, ctx) if passes else response
+    if source is target and adapted == response:
         return response
-    return adapted
+    model = requested_model(ctx) or response.model
+    return adapted if adapted.model == model else replace(adapted, model=model)
 
 
 def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) -> Response:
@@ -135,12 +156,16 @@ def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) 
         ctx.whole = _Whole(events)
         feed = each.feed
         events = [adapted for event in events for adapted in feed(event)]
-        if PartDelta in {*map(type, events)}:
+        if type(each) not in _KEEP_PARTS_WHOLE and PartDelta in {*map(type, events)}:
             events = join_parts(events)
     ctx.whole = None
     adapted = fold(events)
     assert isinstance(adapted, Response)  # noqa: S101 - no pass makes an error of an answer
     return adapted
+
+
+_KEEP_PARTS_WHOLE: Final = frozenset({UndoCalls, CheckCalls, AdaptParts, SealState, OrderParts})
+"""Passes that are known to give parts in one piece if they get them so."""
 
 
 class _Whole:
@@ -169,7 +194,7 @@ class _Whole:
         return index in self._cut
 
     def _started(self) -> list[PartStarted]:
-        return [event for event in self._events if isinstance(event, PartStarted)]
+        return [event for event in self._events if type(event) is PartStarted]
 
 
 class ResponsePasses:

@@ -1,6 +1,7 @@
 """Sealing the provider's reasoning state into an answer for a client of another protocol."""
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from toolglot.adapt.reasoning.kept_state import keep_state
 from toolglot.adapt.reasoning.sealed_state import Place, SealedState, pack, words_of
 from toolglot.context import Context
 from toolglot.events import Event, Finished, Growing, PartDelta, PartEnded, PartStarted
-from toolglot.ir import Part, Reasoning, Text, ToolCall
+from toolglot.ir import Part, Reasoning, Response, Text, ToolCall
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
 
@@ -42,6 +43,16 @@ class SealState:
         self._layouts: dict[int, Layout] = {}
         self._open: dict[int, _Open] = {}
         self._next = 0
+
+    @staticmethod
+    def changes(response: Response, ctx: Context) -> bool:
+        """Whether a whole answer has state to seal; answers without reasoning have none."""
+        _, target = ctx.surfaces
+        return any(
+            any(_may_have_state(part, target) for part in choice.parts)
+            or not _preserves([*map(type, choice.parts)], target)
+            for choice in response.choices
+        )
 
     def feed(self, event: Event) -> Sequence[Event]:
         if type(event) is PartDelta:
@@ -133,7 +144,8 @@ class SealState:
     def _finished(self, event: Finished) -> Sequence[Event]:
         events: list[Event] = []
         for choice, layout in sorted(self._layouts.items()):
-            keep_state(layout.parts, self._ctx)
+            if self._ctx.kept_state is not None:
+                keep_state(layout.parts, self._ctx)
             trailing = layout.trailing()
             if trailing is not None:
                 path = self._target.content if self._ctx.whole is not None else ""
@@ -166,49 +178,51 @@ class Layout:
     def __init__(self, issuer: str, target: Surface) -> None:
         self._issuer = issuer
         self._target = target
-        self._recent: list[tuple[int, Part, Place]] = []
-        self._all: list[tuple[int, Part]] = []
+        self._parts: list[tuple[int, Part, Place]] = []
+        self._sealed = 0
+        """How many of them have their layout in a call."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """All complete parts, in the order of the message."""
-        return tuple(part for _, part in sorted(self._all, key=lambda each: each[0]))
+        return tuple(part for _, part, _ in self._in_order())
 
     def add(self, part: Part, index: int) -> Part:
         """Add a complete part, the `index`th of its message; gives the part for the client."""
-        self._recent.append((index, part, _place(part, self._target)))
-        self._all.append((index, part))
-        if isinstance(part, Reasoning):
+        self._parts.append((index, part, _place(part, self._target)))
+        if type(part) is Reasoning:
             return seal_part(part, self._issuer, self._target)
-        if isinstance(part, ToolCall) and self._target.call_signatures:
-            return replace(part, signature=self._segment())
-        if isinstance(part, (Text, ToolCall)) and part.signature is not None:
+        if type(part) is ToolCall:
+            signature = self._segment() if self._target.call_signatures else None
+            return part if part.signature == signature else replace(part, signature=signature)
+        if type(part) is Text and part.signature is not None:
             return replace(part, signature=None)
         return part
 
     def _segment(self) -> str | None:
         """The layout since the last call, if the client's protocol would lose it."""
-        places = tuple(place for _, _, place in self._recent)
-        self._recent.clear()
-        return (
-            pack(SealedState(self._issuer, layout=places)) if any(map(_has_state, places)) else None
-        )
+        places = tuple([place for _, _, place in self._parts[self._sealed :]])
+        self._sealed = len(self._parts)
+        if not any(map(_has_state, places)):
+            return None
+        return pack(SealedState(self._issuer, layout=places))
 
     def trailing(self) -> Reasoning | None:
         """The sealed part behind everything, if there must be one."""
         if self._target.call_signatures:
             return None
-        noted = sorted(self._recent, key=lambda each: each[0])
-        places = tuple(place for _, _, place in noted)
-        if self._in_order(tuple(part for _, part, _ in noted)) and not any(map(_has_state, places)):
+        parts = self._in_order()
+        places = tuple([place for _, _, place in parts])
+        kinds = [type(part) for _, part, _ in parts]
+        if _preserves(kinds, self._target) and not any(map(_has_state, places)):
             return None
         return Reasoning(signature=pack(SealedState(self._issuer, layout=places)), redacted=True)
 
-    def _in_order(self, parts: tuple[Part, ...]) -> bool:
-        """Whether the client returns the parts in an order from which the layout follows."""
-        if not self._target.ordered:
-            return _in_flat_order(parts)
-        return not self._target.calls_last or not _reasons_after_calls(parts)
+    def _in_order(self) -> list[tuple[int, Part, Place]]:
+        return sorted(self._parts, key=_first)
+
+
+_first = itemgetter(0)
 
 
 def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
@@ -227,13 +241,21 @@ def _has_state(place: Place) -> bool:
 
 
 def _place(part: Part, target: Surface) -> Place:
-    if isinstance(part, Text):
+    if type(part) is Text:
         return Place(text=len(part.text), signature=part.signature)
-    if isinstance(part, ToolCall):
+    if type(part) is ToolCall:
         as_object = target.arguments == "object" and part.kind == "function"
         arguments = part.arguments if as_object and not _is_canonical(part.arguments) else None
         return Place(call=part.id, arguments=arguments, signature=part.signature)
     return Place(reasoning=part if target.call_signatures and isinstance(part, Reasoning) else None)
+
+
+def _may_have_state(part: Part, target: Surface) -> bool:
+    if type(part) is Text:
+        return part.signature is not None
+    if type(part) is ToolCall:
+        return part.signature is not None or _has_state(_place(part, target))
+    return type(part) is Reasoning
 
 
 def _is_canonical(arguments: str) -> bool:
@@ -244,12 +266,18 @@ def _is_canonical(arguments: str) -> bool:
         return False
 
 
-def _in_flat_order(parts: tuple[Part, ...]) -> bool:
+def _preserves(kinds: list[type[Part]], target: Surface) -> bool:
+    """Whether a client returns parts of these kinds in an order from which the layout follows."""
+    if not target.ordered:
+        return _is_flat_order(kinds)
+    return not target.calls_last or not _reasons_after_calls(kinds)
+
+
+def _is_flat_order(kinds: list[type[Part]]) -> bool:
     """Reasoning, at most one text, calls: the order that such protocols preserve."""
-    ranks = [0 if isinstance(p, Reasoning) else 1 if isinstance(p, Text) else 2 for p in parts]
+    ranks = [0 if kind is Reasoning else 1 if kind is Text else 2 for kind in kinds]
     return ranks == sorted(ranks) and ranks.count(1) <= 1 and ranks.count(0) <= 1
 
 
-def _reasons_after_calls(parts: tuple[Part, ...]) -> bool:
-    kinds = [type(part) for part in parts]
+def _reasons_after_calls(kinds: list[type[Part]]) -> bool:
     return ToolCall in kinds and Reasoning in kinds[kinds.index(ToolCall) :]
