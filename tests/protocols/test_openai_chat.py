@@ -67,7 +67,7 @@ from toolglot.ir import (
     Usage,
 )
 from toolglot.protocols import openai_chat as chat
-from toolglot.protocols.openai_chat.legacy import encode_legacy
+from toolglot.protocols.openai_chat._legacy import encode_legacy
 from toolglot.protocols.openai_chat.surface import ERROR, ERROR_FROM, STOP, STOP_FROM
 from toolglot.surface import Surface
 from toolglot.wire.message import WireRequest, WireResponse

@@ -16,7 +16,8 @@ Quirks worth knowing:
 from toolglot.protocols.anthropic.check import StreamCheck
 from toolglot.protocols.anthropic.request import decode_request, encode_request
 from toolglot.protocols.anthropic.response import decode_response, encode_response
-from toolglot.protocols.anthropic.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.anthropic.stream_decoder import StreamDecoder
+from toolglot.protocols.anthropic.stream_encoder import StreamEncoder
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 
 __all__ = [

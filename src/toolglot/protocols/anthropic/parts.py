@@ -27,6 +27,13 @@ from toolglot.protocols.anthropic.surface import NAME
 from toolglot.wire.fields import Fields, kind_of, merge
 from toolglot.wire.parts import arguments_object, arguments_text, cannot_carry
 
+EMPTY: Final[dict[str, Json]] = {
+    "text": {"text": ""},
+    "thinking": {"thinking": "", "signature": ""},
+    "tool_use": {"input": {}},
+}
+"""What a block of a stream holds when it starts; its content comes in deltas."""
+
 # --- content: a bare string or blocks -------------------------------------------------------------
 
 

@@ -21,7 +21,8 @@ Quirks worth knowing:
 from toolglot.protocols.gemini.check import StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
-from toolglot.protocols.gemini.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.gemini.stream_decoder import StreamDecoder
+from toolglot.protocols.gemini.stream_encoder import StreamEncoder
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 
 __all__ = [

@@ -26,7 +26,13 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.protocols.gemini.spelling import CallIds, form_of, left_out, take_signature, with_form
+from toolglot.protocols.gemini._variants import (
+    CallIds,
+    form_of,
+    left_out,
+    take_signature,
+    with_form,
+)
 from toolglot.protocols.gemini.surface import NAME
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import Json, Message, Request, ToolCall, ToolResult
-from toolglot.protocols.gemini.config import decode_config, encode_config
+from toolglot.protocols.gemini._generation_config import decode_config, encode_config
+from toolglot.protocols.gemini._variants import CallIds, armour, respeller, with_form
 from toolglot.protocols.gemini.parts import array, decode_parts, encode_part
-from toolglot.protocols.gemini.spelling import CallIds, armour, respeller, with_form
 from toolglot.protocols.gemini.surface import (
     FORM,
     NAME,

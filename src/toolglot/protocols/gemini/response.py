@@ -17,8 +17,8 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
+from toolglot.protocols.gemini._variants import CallIds, armour, form_of, left_out, with_form
 from toolglot.protocols.gemini.parts import decode_parts, encode_part
-from toolglot.protocols.gemini.spelling import CallIds, armour, form_of, left_out, with_form
 from toolglot.protocols.gemini.surface import (
     ERROR,
     ERROR_FROM,

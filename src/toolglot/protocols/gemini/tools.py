@@ -7,11 +7,12 @@ from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.ir import Extras, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.protocols.gemini._variants import form_of, respeller, takes_openapi, with_form
 from toolglot.protocols.gemini.parts import array
-from toolglot.protocols.gemini.spelling import form_of, respeller, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_lists import drop_tool
 
 _DECLARATIONS: Final = "functionDeclarations"
 _SCHEMA: Final = "parametersJsonSchema"
@@ -109,7 +110,7 @@ def _encode_entry(tools: Sequence[Tool], ctx: Context) -> Json:
         elif isinstance(tool, ProviderTool) and tool.protocol == NAME:
             entry |= tool.value
         else:
-            ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
+            drop_tool(tool, ctx)
     return entry
 
 

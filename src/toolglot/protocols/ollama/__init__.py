@@ -20,7 +20,8 @@ Quirks worth knowing:
 from toolglot.protocols.ollama.check import StreamCheck
 from toolglot.protocols.ollama.request import decode_request, encode_request
 from toolglot.protocols.ollama.response import decode_response, encode_response
-from toolglot.protocols.ollama.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.ollama.stream_decoder import StreamDecoder
+from toolglot.protocols.ollama.stream_encoder import StreamEncoder
 from toolglot.protocols.ollama.surface import NAME, SURFACE
 
 __all__ = [

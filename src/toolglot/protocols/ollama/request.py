@@ -5,24 +5,21 @@ from typing import Any, Final, cast
 
 from toolglot.context import Context
 from toolglot.ir import (
-    FunctionTool,
     Json,
     Message,
     OutputFormat,
-    ProviderTool,
     ReasoningSettings,
     Request,
     Role,
     Text,
-    Tool,
     ToolCall,
     ToolResult,
 )
 from toolglot.protocols.ollama.parts import decode_parts, decode_result, encode_parts, encode_result
 from toolglot.protocols.ollama.surface import NAME, OPTIONS, SETTINGS, SURFACE
+from toolglot.protocols.ollama.tools import decode_tools, encode_tools
 from toolglot.wire.fields import Fields, Home, kind_of, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
-from toolglot.wire.tool_cache import recall
 
 _FORMAT: Final = {"": "text", "json": "json"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
@@ -34,7 +31,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     model = fields.text("model")
     calls = _Calls(wire.body)
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
+    tools = decode_tools(fields)
     options, spelling = _decode_options(fields)
     return Request(
         model=model,
@@ -62,7 +59,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
             for index, each in enumerate(messages)
             for wire in _encode_message(each, index, ctx)
         ]
-    tools = recall(_encode_tools, request.tools, ctx)
+    tools = encode_tools(request.tools, ctx)
     if tools:
         body["tools"] = tools
     write_settings(body, request, SETTINGS)
@@ -155,51 +152,6 @@ def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
     wire: Json = {"role": role, **encode_parts(parts, message.spelling, ctx, ctx.at(index))}
     wires.append(merge(wire, message.extras, NAME))
     return wires
-
-
-# --- tools ----------------------------------------------------------------------------------------
-
-
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(_decode_tool, fields.each("tools")))
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := _encode_tool(tool, ctx)) is not None]
-
-
-def _decode_tool(fields: Fields) -> Tool:
-    kind = fields.peek("type")
-    if kind is not None and kind != "function":
-        whole = fields.whole()
-        return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
-    if kind is None:
-        fields.note("spelling-normalised", "type")
-    if "type" in fields:
-        fields.constant("type", kind)
-    function = fields.fields("function")
-    name = function.text("name")
-    description = function.maybe_text("description")
-    parameters = function.maybe_object("parameters")
-    fields.absorb(function)
-    return FunctionTool(
-        name=name, description=description, parameters=parameters, extras=fields.rest()
-    )
-
-
-def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    if isinstance(tool, ProviderTool) and tool.protocol == NAME:
-        return tool.value
-    if not isinstance(tool, FunctionTool):
-        ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
-        return None
-    function: Json = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    if tool.parameters is not None:
-        function["parameters"] = tool.parameters
-    return merge({"type": "function", "function": function}, tool.extras, NAME)
 
 
 # --- thinking and structured output ---------------------------------------------------------------

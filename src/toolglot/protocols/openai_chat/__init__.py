@@ -23,7 +23,8 @@ protocol reads and which never reaches the wire as such.
 from toolglot.protocols.openai_chat.check import StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
-from toolglot.protocols.openai_chat.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.openai_chat.stream_decoder import StreamDecoder
+from toolglot.protocols.openai_chat.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 
 __all__ = [

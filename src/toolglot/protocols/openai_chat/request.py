@@ -17,7 +17,7 @@ from toolglot.ir import (
     Text,
     ToolResult,
 )
-from toolglot.protocols.openai_chat.message import (
+from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
     encode_annotations,

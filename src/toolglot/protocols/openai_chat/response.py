@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import ApiError, Choice, Json, Part, Response, StopReason, ToolCall, Usage
-from toolglot.protocols.openai_chat.message import (
+from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
     encode_annotations,

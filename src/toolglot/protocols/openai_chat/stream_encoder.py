@@ -1,4 +1,4 @@
-"""The way out of a stream: events to chunks."""
+"""Streams of OpenAI Chat Completions: events to bytes."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.events import (
-    Event,
     Failed,
     Finished,
     OpaqueEvent,
@@ -15,11 +14,9 @@ from toolglot.events import (
     PartEnded,
     PartStarted,
     Started,
-    UsageSeen,
-    merge_usage,
 )
-from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall, Usage
-from toolglot.protocols.openai_chat.message import (
+from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall
+from toolglot.protocols.openai_chat._message import (
     REASONING,
     encode_call,
     encode_citation,
@@ -31,6 +28,7 @@ from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, spelling
 from toolglot.wire import jsontext
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
+from toolglot.wire.stream_base import BaseStreamEncoder
 
 _DONE: Final = b"data: [DONE]\n\n"
 _END: Final = b',"logprobs":null,"finish_reason":null}]}\n\n'
@@ -79,25 +77,16 @@ class _Open:
         return b"".join((self.head, jsontext.encode(text), self.tail))
 
 
-class StreamEncoder:
+class StreamEncoder(BaseStreamEncoder):
     """Events to bytes. Parts may overlap."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+        super().__init__(ctx)
         self._own = not ctx.foreign(NAME)
         self._base: Json = {}
         self._start = b""
         self._choices: dict[int, _Choice] = {}
         self._open: dict[int, _Open] = {}
-        self._usage: Usage | None = None
-
-    def encode(self, event: Event) -> bytes:
-        """The bytes of one event; some have none."""
-        return _WRITERS[type(event)](self, event)
-
-    def close(self) -> bytes:
-        """Nothing: the last event has ended the stream."""
-        return b""
 
     def _started(self, event: Started) -> bytes:
         self._usage = event.usage
@@ -200,10 +189,6 @@ class StreamEncoder:
         empty = isinstance(part, ToolCall) and part.kind == "function" and not opened.wrote
         return opened.write("{}") if empty and not event.incomplete and not self._own else b""
 
-    def _usage_seen(self, event: UsageSeen) -> bytes:
-        self._usage = merge_usage(self._usage, event.usage)
-        return b""
-
     def _finished(self, event: Finished) -> bytes:
         chunks = []
         for index, stop in enumerate(event.stops):
@@ -231,14 +216,4 @@ _STARTERS: Final[dict[type[Any], Callable[[StreamEncoder, int, Any, _Choice], by
     Refusal: StreamEncoder._text,
     Reasoning: StreamEncoder._reasoning,
     ToolCall: StreamEncoder._call,
-}
-_WRITERS: Final[dict[type[Any], Callable[[StreamEncoder, Any], bytes]]] = {
-    Started: StreamEncoder._started,
-    PartStarted: StreamEncoder._part_started,
-    PartDelta: StreamEncoder._part_delta,
-    PartEnded: StreamEncoder._part_ended,
-    UsageSeen: StreamEncoder._usage_seen,
-    Finished: StreamEncoder._finished,
-    Failed: StreamEncoder._failed,
-    OpaqueEvent: StreamEncoder._opaque,
 }

@@ -6,8 +6,9 @@ from toolglot.context import Context
 from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, merge
 from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
 """Tool choices of one word; `any` is how some compatible servers say `required`."""
@@ -20,7 +21,7 @@ _SEARCH: Final = "web_search_options"
 
 def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     """The tools, those in the place where they used to be included."""
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], fields.home.ctx)
+    tools = recall(_decode_list, fields.maybe_list("tools") or [], fields.home.ctx)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
         tools += tuple(_function(each, each) for each in fields.each("functions"))
@@ -30,21 +31,12 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     return tools
 
 
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(_decode_tool, fields.each("tools")))
-
-
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
-    """The tools, and the search, which is a setting beside them."""
-    wires = recall(_encode_tools, tools, ctx)
+    """The reverse: a list, and the search, which is a setting beside it."""
+    wires = recall(_encode_list, tools, ctx)
     search = [wire for wire in wires if wire.keys() == {_SEARCH}]
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -61,16 +53,14 @@ def _decode_tool(fields: Fields) -> Tool:
     return _custom(fields, inner) if kind == "custom" else _function(fields, inner)
 
 
-def encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    """One tool; None, with a note, for what has no form here."""
+def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
     if isinstance(tool, FunctionTool):
         return _encode_function(tool)
     if isinstance(tool, CustomTool):
         return _encode_custom(tool)
     if isinstance(tool, ProviderTool) and tool.protocol == NAME:
         return tool.value
-    ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
-    return None
+    return drop_tool(tool, ctx)
 
 
 def _function(fields: Fields, inner: Fields) -> FunctionTool:
@@ -144,6 +134,9 @@ def _encode_custom(tool: CustomTool) -> Json:
         custom["format"] = hints["format"]
     return merge({"type": "custom", "custom": custom}, tool.extras, NAME)
 
+
+_decode_list: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+_encode_list: Final = list_encoder(_encode_tool)
 
 # --- tool choice ---------------------------------------------------------------------------------
 

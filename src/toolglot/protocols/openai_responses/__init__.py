@@ -20,7 +20,8 @@ Quirks worth knowing:
 from toolglot.protocols.openai_responses.check import StreamCheck
 from toolglot.protocols.openai_responses.request import decode_request, encode_request
 from toolglot.protocols.openai_responses.response import decode_response, encode_response
-from toolglot.protocols.openai_responses.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.openai_responses.stream_decoder import StreamDecoder
+from toolglot.protocols.openai_responses.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 
 __all__ = [

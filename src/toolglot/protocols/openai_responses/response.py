@@ -18,7 +18,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.openai_responses.items import decode_output_item, encode_output
+from toolglot.protocols.openai_responses._items import decode_output_item, encode_output
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.request import encode_request
 from toolglot.protocols.openai_responses.surface import (

@@ -1,4 +1,4 @@
-"""Streams of OpenAI Chat Completions, both ways.
+"""Streams of OpenAI Chat Completions: bytes to events.
 
 Reference: `ChatCompletionChunk` of the `openai` package 3.49.0 (read 2026-11-15).
 
@@ -28,7 +28,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.openai_chat.message import (
+from toolglot.protocols.openai_chat._message import (
     REASONING,
     Details,
     decode_citation,
@@ -37,15 +37,12 @@ from toolglot.protocols.openai_chat.message import (
     signature_of,
 )
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
-from toolglot.protocols.openai_chat.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, spelled
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.stream_base import OpenParts, cut_off, parse
-
-__all__ = ["StreamDecoder", "StreamEncoder"]
+from toolglot.wire.stream_base import BaseStreamDecoder
 
 _MOST_CHOICES: Final = 1024
 _LEGACY: Final = -1
@@ -91,39 +88,19 @@ class _Choice:
         self.called = self.worded = False
 
 
-# --- in -------------------------------------------------------------------------------------------
-
-
-class StreamDecoder:
+class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._home = Home(ctx, NAME, SURFACE.minor)
-        self._sse = SseDecoder()
-        self._parts = OpenParts()
+        super().__init__(Home(ctx, NAME, SURFACE.minor), SseDecoder())
         self._choices: dict[int, _Choice] = {}
         self._usage: Usage | None = None
-        self._skipped: set[str] = set()
-        self._count = 0
-        self._begun = self._over = False
+        self._noted: set[str] = set()
 
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """The events that these bytes complete."""
-        for name, payload in self._sse.feed(data):
-            yield from self.read(name, payload)
-
-    def close(self) -> Iterator[Event]:
-        """What the end of the bytes means: nothing after a complete response, else an error."""
-        for name, payload in self._sse.close():
-            yield from self.read(name, payload)
-        if self._over:
-            return
+    def _at_end(self) -> Iterator[Event]:
         if self._choices and all(choice.stop for choice in self._choices.values()):
-            yield from self._done()
-        else:
-            self._over = True
-            yield from cut_off(self._parts)
+            return self._done()
+        return self._cut_off()
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
@@ -132,7 +109,7 @@ class StreamDecoder:
         self._count += 1
         if value is None and payload.strip() == b"[DONE]":
             return self._done()
-        value = parse(payload, self._ctx, self._count, value)
+        value = self._parse(payload, value)
         if value is None:
             return ()
         if value.get("error") or name == "error" or value.get("object") == "error":
@@ -144,7 +121,7 @@ class StreamDecoder:
         try:
             yield from self._chunk(value)
         except DecodeError as error:
-            self._ctx.note("event-skipped", f"event {self._count}", str(error))
+            self._skip(str(error))
 
     def _plain_delta(self, value: Json) -> PartDelta | None:
         """By far the most chunks: more of an open text or call of the one choice that most streams
@@ -213,7 +190,9 @@ class StreamDecoder:
         if isinstance(delta, dict):
             yield from self._delta(choice, delta)
         if value.get("logprobs"):
-            self._skip("logprobs-dropped", "logprobs", "token probabilities are not streamed on")
+            self._note_once(
+                "logprobs-dropped", "logprobs", "token probabilities are not streamed on"
+            )
         word = value.get("finish_reason")
         if type(word) is str and word and choice.stop is None:
             yield from self._finish(choice, word)
@@ -228,12 +207,12 @@ class StreamDecoder:
         if not delta.keys() <= _KNOWN:
             for key in delta.keys() - _KNOWN:
                 if delta[key]:
-                    self._skip("event-skipped", f"delta.{key}", "an unknown member of a delta")
+                    self._note_once("event-skipped", f"delta.{key}", "an unknown member of a delta")
 
-    def _skip(self, code: str, path: str, message: str) -> None:
-        """Say once that something is passed over."""
-        if path not in self._skipped:
-            self._skipped.add(path)
+    def _note_once(self, code: str, path: str, message: str) -> None:
+        """Write a note once in a stream."""
+        if path not in self._noted:
+            self._noted.add(path)
             self._ctx.note(code, path, message)
 
     # --- reasoning, text, refusal
@@ -275,7 +254,7 @@ class StreamDecoder:
         index = self._parts.index(key)
         if type(text) is not str:
             text = _text_of(text)
-            self._skip("event-skipped", "delta.content", "only the texts in a list are read")
+            self._note_once("event-skipped", "delta.content", "only the texts in a list are read")
         if index is None and text:
             yield from self._close(choice)
             start = self._parts.start(key, Text(text=""), choice.index)
@@ -295,7 +274,7 @@ class StreamDecoder:
     def _annotations(self, choice: _Choice, values: Any) -> Iterator[Event]:
         index = self._parts.index((choice.index, "content"))
         if index is None:
-            self._skip(
+            self._note_once(
                 "citation-dropped", "delta.annotations", "there is no text that they cite for"
             )
             return
@@ -324,7 +303,7 @@ class StreamDecoder:
     def _function_call(self, choice: _Choice, entry: Any) -> Iterator[Event]:
         # llama-cpp-python sends every call in both forms.
         if isinstance(entry, dict) and (not choice.slots or _LEGACY in choice.slots):
-            self._skip("legacy-upgraded", "delta.function_call", "read as a tool call")
+            self._note_once("legacy-upgraded", "delta.function_call", "read as a tool call")
             call = choice.slots.get(_LEGACY)
             if call is None:
                 call = choice.slots[_LEGACY] = _Call()
@@ -342,7 +321,9 @@ class StreamDecoder:
         call.count += 1
         piece = inner.get("input" if call.kind == "custom" else "arguments")
         if piece is not None and type(piece) is not str:
-            self._skip("arguments-normalised", "arguments", "a value in place of its JSON text")
+            self._note_once(
+                "arguments-normalised", "arguments", "a value in place of its JSON text"
+            )
             piece = jsontext.text(piece)
         if piece:
             call.pieces.append(piece)
@@ -402,7 +383,7 @@ class StreamDecoder:
     def _done(self) -> Iterator[Event]:
         self._over = True
         if not self._begun or not all(map(_is_whole, self._choices.values())):
-            yield from cut_off(self._parts)
+            yield from self._cut_off()
             return
         for choice in self._choices.values():
             if choice.stop is None:

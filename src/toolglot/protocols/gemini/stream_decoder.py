@@ -1,11 +1,11 @@
-"""Streams of Gemini, both ways.
+"""Streams of Gemini: bytes to events.
 
 Reference: https://ai.google.dev/api/generate-content (read 2026-11-15). Every chunk is a response
 with the next pieces of its candidates: texts to be joined, calls whole. `finishReason` comes with
 the last piece of a candidate, token counts with any chunk. There is no end marker.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -18,11 +18,8 @@ from toolglot.events import (
     Finished,
     OpaqueEvent,
     PartDelta,
-    PartEnded,
-    PartStarted,
     Started,
     UsageSeen,
-    merge_usage,
 )
 from toolglot.ir import (
     NO_EXTRAS,
@@ -30,31 +27,26 @@ from toolglot.ir import (
     Json,
     Part,
     Reasoning,
-    Refusal,
     StopReason,
     Text,
     ToolCall,
     Usage,
 )
-from toolglot.protocols.gemini.framing import Framing, frame, json_line
-from toolglot.protocols.gemini.partial import PartialCall
-from toolglot.protocols.gemini.parts import decode_part, encode_part
+from toolglot.protocols.gemini._framing import Framing
+from toolglot.protocols.gemini._partial_arguments import PartialCall
+from toolglot.protocols.gemini._variants import CallIds, with_form
+from toolglot.protocols.gemini.parts import decode_part
 from toolglot.protocols.gemini.response import (
     decode_response,
     decode_stop,
     decode_usage,
-    encode_head,
-    encode_response,
-    encode_stop,
-    encode_usage,
 )
-from toolglot.protocols.gemini.spelling import CallIds, armour, with_form
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import arguments_text
-from toolglot.wire.stream_base import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import BaseStreamDecoder
 
 _HEAD: Final = frozenset(
     {"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "promptFeedback"}
@@ -64,18 +56,15 @@ _PLAIN_HEAD: Final = _HEAD - {"promptFeedback"}
 _PLAIN: Final = frozenset({"content", "index"})
 """What a chunk and its one candidate hold that bring nothing but more text."""
 
-# --- in -------------------------------------------------------------------------------------------
+_MOST_CHOICES: Final = 1024
 
 
-class StreamDecoder:
+class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._home = Home(ctx, NAME, SURFACE.minor)
+        super().__init__(Home(ctx, NAME, SURFACE.minor), Framing())
         self._ids = CallIds(lambda: ctx.new_id("call_"))
-        self._framing = Framing()
-        self._parts = OpenParts()
         self._kinds: dict[int, type[Part]] = {}
         self._held: dict[int, PartialCall] = {}
         self._called: set[int] = set()
@@ -83,20 +72,9 @@ class StreamDecoder:
         self._seen: dict[tuple[int, str], Any] = {}
         self._usage: Json | None = None
         self._extras: Json = {}
-        self._count = 0
-        self._begun = self._over = False
 
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """The events that these bytes complete."""
-        for payload in self._framing.feed(data):
-            yield from self.read("", payload)
-
-    def close(self) -> Iterator[Event]:
-        """What the end of the bytes means: the end of a response whose candidates all said why."""
-        for payload in self._framing.close():
-            yield from self.read("", payload)
-        if self._over:
-            return
+    def _at_end(self) -> Iterator[Event]:
+        """The end of a response whose candidates all said why they stopped, else an error."""
         self._over = True
         yield from self._last()
         stops = tuple(self._stops.get(choice) for choice in range(max(self._stops, default=-1) + 1))
@@ -107,7 +85,7 @@ class StreamDecoder:
                 {NAME: self._extras} if self._extras else NO_EXTRAS,
             )
         else:
-            yield from cut_off(self._parts)
+            yield from self._cut_off()
 
     def _last(self) -> Iterator[Event]:
         """What was held back: calls that never became whole, and the token counts."""
@@ -122,7 +100,7 @@ class StreamDecoder:
         self._count += 1
         if self._over or payload == b"[DONE]":
             return ()
-        value = parse(payload, self._ctx, self._count, value)
+        value = self._parse(payload, value)
         if not value:
             return ()
         delta = self._plain_delta(value)
@@ -133,7 +111,7 @@ class StreamDecoder:
             failed = value.get("error") is not None
             yield from self._error(value) if failed else self._chunk(value)
         except DecodeError as error:
-            self._ctx.note("event-skipped", f"event {self._count}", str(error))
+            self._skip(str(error))
 
     def _plain_delta(self, value: Json) -> PartDelta | None:
         """By far the most chunks: more of an open text, and nothing else."""
@@ -186,7 +164,7 @@ class StreamDecoder:
         try:
             return decode_usage(fields)
         except DecodeError as error:
-            self._ctx.note("event-skipped", f"event {self._count}", str(error))
+            self._skip(str(error))
             return None
 
     def _more(self, value: Json) -> None:
@@ -335,9 +313,6 @@ class StreamDecoder:
         yield Failed(error)
 
 
-_MOST_CHOICES: Final = 1024
-
-
 def _only_text(content: Any) -> str:
     """The text of a content that is one part with nothing but text."""
     parts = content.get("parts") if type(content) is dict else None
@@ -349,139 +324,3 @@ def _only_text(content: Any) -> str:
 
 def _continues(call: Json) -> bool:
     return call.get("willContinue") is True or isinstance(call.get("partialArgs"), list)
-
-
-# --- out ------------------------------------------------------------------------------------------
-
-_START: Final = b'data: {"candidates":[{"content":{"parts":[{"text":'
-_AFTER: Final[dict[type[Any], bytes]] = {
-    Text: b'}],"role":"model"},"index":',
-    Refusal: b'}],"role":"model"},"index":',
-    Reasoning: b',"thought":true}],"role":"model"},"index":',
-}
-"""What follows the text of a delta, by the kind of its part."""
-
-
-class StreamEncoder:
-    """Events to bytes. Calls and signatures are held until their part ends."""
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._parts: dict[int, tuple[Part, int, bytes | None]] = {}
-        self._held: dict[int, list[str]] = {}
-        self._signatures: dict[int, list[str]] = {}
-        self._pieces: dict[int, int] = {}
-        self._head: Json = {}
-        self._tail = b"}]}\r\n\r\n"
-        self._usage: Usage | None = None
-
-    def encode(self, event: Event) -> bytes:
-        """The bytes of one event; some have none."""
-        return _WRITERS[type(event)](self, event)
-
-    def close(self) -> bytes:
-        """Nothing: the last event has ended the stream."""
-        return b""
-
-    def _started(self, event: Started) -> bytes:
-        self._usage = event.usage
-        self._head = merge(encode_head(event), event.extras, NAME)
-        if self._head:
-            self._tail = b"}]," + json_line(self._head)[1:] + b"\r\n\r\n"
-        return b""
-
-    def _part_started(self, event: PartStarted) -> bytes:
-        part = event.part
-        after = _AFTER.get(type(part))
-        if after is not None:
-            middle = after + str(event.choice).encode() + self._tail
-            self._parts[event.index] = (part, event.choice, middle)
-            text: str = getattr(part, "text", "")
-            return b"".join((_START, json_line(text), middle)) if text else b""
-        self._parts[event.index] = (part, event.choice, None)
-        return b"" if isinstance(part, ToolCall) else self._whole(part, event.choice)
-
-    def _part_delta(self, event: PartDelta) -> bytes:
-        middle = self._parts[event.index][2]
-        field = event.field
-        if field == "signature":
-            self._signatures.setdefault(event.index, []).append(event.text)
-            return b""
-        if middle is None and field == "text":
-            self._held.setdefault(event.index, []).append(event.text)
-            return b""
-        if middle is None or field == "citation":
-            if event.citation is not None:
-                self._ctx.note("citation-dropped", "citations", "a citation of a text")
-            return b""
-        text = event.text
-        if field == "summary" and event.piece != self._pieces.setdefault(event.index, event.piece):
-            self._pieces[event.index] = event.piece
-            text = "\n\n" + text
-        return b"".join((_START, json_line(text), middle))
-
-    def _part_ended(self, event: PartEnded) -> bytes:
-        part, choice, _ = self._parts.pop(event.index)
-        held = "".join(self._held.pop(event.index, ()))
-        signed = "".join(self._signatures.pop(event.index, ()))
-        if isinstance(part, ToolCall):
-            if event.incomplete:
-                self._ctx.note("part-dropped", "tool_call", f"the call of {part.name} was cut off")
-                return b""
-            whole = replace(
-                part,
-                arguments=part.arguments + held,
-                signature=(part.signature or "") + signed or None,
-            )
-            return self._whole(whole, choice)
-        if isinstance(part, (Text, Reasoning)):
-            signature = (part.signature or "") + signed
-            if signature:
-                return self._whole(replace(part, text="", signature=signature), choice)
-        return b""
-
-    def _whole(self, part: Part, choice: int) -> bytes:
-        wire = armour(encode_part(part, self._ctx), part)
-        if wire is None:
-            return b""
-        candidate = {"content": {"parts": [wire], "role": "model"}, "index": choice}
-        return self._candidates([candidate], {})
-
-    def _candidates(self, candidates: list[Json], members: Json) -> bytes:
-        return frame({"candidates": candidates, **members, **self._head})
-
-    def _usage_seen(self, event: UsageSeen) -> bytes:
-        self._usage = merge_usage(self._usage, event.usage)
-        return b""
-
-    def _finished(self, event: Finished) -> bytes:
-        last = [
-            {
-                "content": {"parts": [{"text": ""}], "role": "model"},
-                "finishReason": encode_stop(stop, self._ctx),
-                "index": index,
-            }
-            for index, stop in enumerate(event.stops)
-        ]
-        members: Json = (
-            {} if self._usage is None else {"usageMetadata": encode_usage(self._usage, self._ctx)}
-        )
-        return self._candidates(last, merge(members, event.extras, NAME))
-
-    def _failed(self, event: Failed) -> bytes:
-        return frame(encode_response(event.error, self._ctx).body)
-
-    def _opaque(self, event: OpaqueEvent) -> bytes:
-        return self._candidates([event.value], {}) if event.protocol == NAME else b""
-
-
-_WRITERS: Final[dict[type[Any], Callable[[StreamEncoder, Any], bytes]]] = {
-    Started: StreamEncoder._started,
-    PartStarted: StreamEncoder._part_started,
-    PartDelta: StreamEncoder._part_delta,
-    PartEnded: StreamEncoder._part_ended,
-    UsageSeen: StreamEncoder._usage_seen,
-    Finished: StreamEncoder._finished,
-    Failed: StreamEncoder._failed,
-    OpaqueEvent: StreamEncoder._opaque,
-}

@@ -24,7 +24,7 @@ class Framing:
     def __init__(self) -> None:
         self._inner: SseDecoder | ArrayDecoder | None = None
 
-    def feed(self, data: bytes) -> list[bytes]:
+    def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         """The chunks that these bytes complete."""
         if self._inner is None:
             data = data.lstrip(_BLANK)
@@ -32,14 +32,12 @@ class Framing:
                 return []
             self._inner = ArrayDecoder() if data[:1] in b"[{" else SseDecoder()
         if isinstance(self._inner, ArrayDecoder):
-            return self._inner.feed(data)
-        return [payload for _, payload in self._inner.feed(data)]
+            return [("", payload) for payload in self._inner.feed(data)]
+        return self._inner.feed(data)
 
-    def close(self) -> list[bytes]:
-        """The chunk that the stream ended in, if it was whole."""
-        if isinstance(self._inner, SseDecoder):
-            return [payload for _, payload in self._inner.close()]
-        return []
+    def close(self) -> list[tuple[str, bytes]]:
+        """The chunk that the stream ended in, if it was complete."""
+        return self._inner.close() if isinstance(self._inner, SseDecoder) else []
 
 
 class ArrayDecoder:

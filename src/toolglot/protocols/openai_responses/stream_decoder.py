@@ -1,5 +1,17 @@
 """Streams of OpenAI Responses: bytes to events.
 
+Reference: https://developers.openai.com/api/reference/resources/responses/streaming-events, as the
+types of the packages `openai` 3.49.0 and `openresponses_types` 2.4.0 have it (read 2026-11-15).
+
+    response.created, response.in_progress,
+    { response.output_item.added, { what the item holds }, response.output_item.done },
+    response.completed | response.incomplete | response.failed
+
+What an item holds comes between `.added` and `.done` of its own: `content_part` with `output_text`
+or `refusal`, `function_call_arguments`, `custom_tool_call_input`, `reasoning_summary_part` with
+`reasoning_summary_text`, `reasoning_text`. Items may overlap; `item_id` and `output_index` tell
+them apart.
+
 Servers differ in what they send: some leave out indices, ids, deltas or the announcement of an
 item, some repeat in `.done` what the deltas said. So every `.done` is compared with what was sent
 already, and only what is missing follows.
@@ -34,7 +46,8 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.openai_responses.items import PIECES, decode_output_item, with_item
+from toolglot.protocols.openai_responses._items import PIECES, decode_output_item, with_item
+from toolglot.protocols.openai_responses._stream_index import Item, Items, Slot
 from toolglot.protocols.openai_responses.parts import (
     OUTPUT,
     OWN,
@@ -43,12 +56,11 @@ from toolglot.protocols.openai_responses.parts import (
     kept,
 )
 from toolglot.protocols.openai_responses.response import decode_response, decode_stop, decode_usage
-from toolglot.protocols.openai_responses.routing import Item, Items, Slot
 from toolglot.protocols.openai_responses.surface import NAME, RESPONSE_MINOR, SERVICE_TIERS
 from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.stream_base import OpenParts, cut_off, parse
+from toolglot.wire.stream_base import BaseStreamDecoder
 
 _Key = tuple[int, int]
 """A part: the number of its item, and its place in the item."""
@@ -75,37 +87,21 @@ def _has_logprobs(item: Json) -> bool:
     return any(isinstance(piece, dict) and piece.get("logprobs") for piece in pieces)
 
 
-class StreamDecoder:
+class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._home = Home(ctx, NAME, RESPONSE_MINOR)
-        self._sse = SseDecoder()
-        self._parts = OpenParts()
+        super().__init__(Home(ctx, NAME, RESPONSE_MINOR), SseDecoder())
         self._slots: dict[_Key, Slot] = {}
         self._items = Items()
-        self._count = 0
         self._calls = False
-        self._begun = self._over = self._marked = False
+        self._marked = False
 
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """The events that these bytes complete."""
-        for name, payload in self._sse.feed(data):
-            yield from self.read(name, payload)
-
-    def close(self) -> Iterator[Event]:
-        """What the end of the bytes means: nothing after a complete response, else an error."""
-        for name, payload in self._sse.close():
-            yield from self.read(name, payload)
-        if self._over:
-            return
+    def _at_end(self) -> Iterator[Event]:
         if self._marked and self._begun and all(item.done for item in self._items):
-            # A server that ends streams as another protocol does: all came but the last word.
-            yield from self._finish({})
-            return
-        self._over = True
-        yield from cut_off(self._parts)
+            # A server that ends streams as another protocol does: all came but the last event.
+            return self._finish({})
+        return self._cut_off()
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
@@ -115,7 +111,7 @@ class StreamDecoder:
         if payload == b"[DONE]":
             self._marked = True
             return ()
-        value = parse(payload, self._ctx, self._count, value)
+        value = self._parse(payload, value)
         if value is None:
             return ()
         kind = value.get("type") or name
@@ -147,9 +143,6 @@ class StreamDecoder:
             return None
         slot.texts.append(text)
         return PartDelta(slot.index, text)
-
-    def _skip(self, why: str) -> None:
-        self._ctx.note("event-skipped", f"event {self._count}", why)
 
     def _fields(self, value: Json) -> Fields:
         return Fields(value, self._home)

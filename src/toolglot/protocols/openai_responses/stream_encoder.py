@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.events import (
-    Event,
     Failed,
     Finished,
     OpaqueEvent,
@@ -15,11 +14,9 @@ from toolglot.events import (
     PartEnded,
     PartStarted,
     Started,
-    UsageSeen,
-    merge_usage,
 )
-from toolglot.ir import Citation, Json, Opaque, Part, Reasoning, Refusal, Text, ToolCall, Usage
-from toolglot.protocols.openai_responses.items import encode_item, item_of, message_item, with_id
+from toolglot.ir import Citation, Json, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+from toolglot.protocols.openai_responses._items import encode_item, item_of, message_item, with_id
 from toolglot.protocols.openai_responses.parts import encode_citation, encode_part, is_content
 from toolglot.protocols.openai_responses.response import (
     encode_head,
@@ -32,6 +29,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.fields import merge
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
+from toolglot.wire.stream_base import BaseStreamEncoder
 
 
 class _Kind(Struct, frozen=True):
@@ -98,25 +96,16 @@ class _Open:
         return str(self.item.get("id", ""))
 
 
-class StreamEncoder:
+class StreamEncoder(BaseStreamEncoder):
     """Events to bytes. Parts may overlap; each is an item of its own."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+        super().__init__(ctx)
         self._open: dict[int, _Open] = {}
         self._output: list[Json] = []
         self._head: Json = {}
         self._sequence = 0
-        self._usage: Usage | None = None
         self._own = self._refused = False
-
-    def encode(self, event: Event) -> bytes:
-        """The bytes of one event; some have none."""
-        return _WRITERS[type(event)](self, event)
-
-    def close(self) -> bytes:
-        """Nothing: the last event has ended the stream."""
-        return b""
 
     def _frame(self, kind: str, **members: Any) -> bytes:
         number, self._sequence = self._sequence, self._sequence + 1
@@ -134,10 +123,6 @@ class StreamEncoder:
         return self._frame("response.created", response=response) + self._frame(
             "response.in_progress", response=response
         )
-
-    def _usage_seen(self, event: UsageSeen) -> bytes:
-        self._usage = merge_usage(self._usage, event.usage)
-        return b""
 
     def _finished(self, event: Finished) -> bytes:
         own = NAME in event.extras
@@ -410,14 +395,4 @@ _CLOSERS: Final[dict[type[Any], Callable[[StreamEncoder, _Open, bool], bytes]]] 
     ToolCall: StreamEncoder._close_call,
     Reasoning: StreamEncoder._close_reasoning,
     Opaque: StreamEncoder._close_opaque,
-}
-_WRITERS: Final[dict[type[Any], Callable[[StreamEncoder, Any], bytes]]] = {
-    Started: StreamEncoder._started,
-    PartStarted: StreamEncoder._part_started,
-    PartDelta: StreamEncoder._part_delta,
-    PartEnded: StreamEncoder._part_ended,
-    UsageSeen: StreamEncoder._usage_seen,
-    Finished: StreamEncoder._finished,
-    Failed: StreamEncoder._failed,
-    OpaqueEvent: StreamEncoder._opaque,
 }

@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.context import Context
 from toolglot.ir import Json, OutputFormat, ReasoningSettings, Request
-from toolglot.protocols.gemini.spelling import form_of, takes_openapi, with_form
+from toolglot.protocols.gemini._variants import form_of, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME, SETTINGS, SURFACE
 from toolglot.wire.fields import Fields, merge, read_settings, write_settings
 

@@ -1,4 +1,4 @@
-"""Streams of Anthropic Messages, both ways.
+"""Streams of Anthropic Messages: bytes to events.
 
 Reference: https://platform.claude.com/docs/en/build-with-claude/streaming (read 2026-11-15).
 
@@ -22,11 +22,9 @@ from toolglot.events import (
     Finished,
     OpaqueEvent,
     PartDelta,
-    PartEnded,
     PartStarted,
     Started,
     UsageSeen,
-    merge_usage,
     unfold_part,
 )
 from toolglot.ir import (
@@ -38,29 +36,24 @@ from toolglot.ir import (
     StopReason,
     Text,
     ToolCall,
-    Usage,
 )
 from toolglot.protocols.anthropic.parts import (
+    EMPTY,
     decode_citation,
     decode_part,
-    encode_citation,
-    encode_part,
 )
 from toolglot.protocols.anthropic.response import (
     decode_error,
     decode_stop,
     decode_usage,
-    encode_response,
-    encode_stop,
-    encode_usage,
 )
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, Home
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import INVALID_KEY
-from toolglot.wire.sse import SseDecoder, frame
-from toolglot.wire.stream_base import OpenParts, cut_off, parse
+from toolglot.wire.sse import SseDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder
 
 _DELTAS: Final[dict[str, tuple[str, DeltaField, type[Part] | None]]] = {
     "text_delta": ("text", "text", Text),
@@ -73,55 +66,32 @@ _DELTAS: Final[dict[str, tuple[str, DeltaField, type[Part] | None]]] = {
 
 _NO_DELTA: Final[tuple[str, DeltaField, type[Part] | None]] = ("", "text", None)
 
-_EMPTY: Final[dict[str, Json]] = {
-    "text": {"text": ""},
-    "thinking": {"thinking": "", "signature": ""},
-    "tool_use": {"input": {}},
-}
-"""What a block holds when it starts; its content comes in deltas."""
 
-# --- in -------------------------------------------------------------------------------------------
-
-
-class StreamDecoder:
+class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._home = Home(ctx, NAME, SURFACE.minor)
-        self._sse = SseDecoder()
-        self._parts = OpenParts()
+        super().__init__(Home(ctx, NAME, SURFACE.minor), SseDecoder())
         self._kinds: dict[int, type[Part]] = {}
         self._inputs: dict[int, tuple[str, list[str]]] = {}
         self._doubtful: int | None = None
         self._held: dict[int, tuple[Json, list[str]]] = {}
         self._stop: StopReason | None = None
         self._extras: Json = {}
-        self._count = 0
         self._last = -1
-        self._begun = self._calls = self._over = False
+        self._calls = False
 
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """The events that these bytes complete."""
-        for name, payload in self._sse.feed(data):
-            yield from self.read(name, payload)
-
-    def close(self) -> Iterator[Event]:
-        """What the end of the bytes means: nothing after a complete response, else an error."""
-        for name, payload in self._sse.close():
-            yield from self.read(name, payload)
-        if self._over:
-            return
-        self._over = True
+    def _at_end(self) -> Iterator[Event]:
         if self._stop is not None and not self._parts and not self._held:
+            self._over = True
             yield self._finished()
         else:
-            yield from cut_off(self._parts)
+            yield from self._cut_off()
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
-        value = None if self._over else parse(payload, self._ctx, self._count, value)
+        value = None if self._over else self._parse(payload, value)
         if value is None:
             return ()
         kind = str(value.get("type") or name)
@@ -142,9 +112,6 @@ class StreamDecoder:
             self._skip(f"{kind} before the message")
         elif kind != "ping":
             yield OpaqueEvent(NAME, kind, value)
-
-    def _skip(self, why: str) -> None:
-        self._ctx.note("event-skipped", f"event {self._count}", why)
 
     def _message_start(self, fields: Fields) -> Iterator[Event]:
         if self._begun:
@@ -193,7 +160,7 @@ class StreamDecoder:
 
     def _filled(self, block: Json) -> Json:
         """A block that starts, with what it may have left out, without what is empty."""
-        filled = _EMPTY.get(str(block.get("type")), {}) | block
+        filled = EMPTY.get(str(block.get("type")), {}) | block
         if filled.get("citations") == []:
             del filled["citations"]
         if filled.get("type") == "tool_use" and not filled.get("id"):
@@ -334,160 +301,4 @@ _READERS: Final[dict[str, Callable[[StreamDecoder, Fields], Iterator[Event]]]] =
     "message_delta": StreamDecoder._message_delta,
     "message_stop": StreamDecoder._message_stop,
     "error": StreamDecoder._error,
-}
-
-# --- out ------------------------------------------------------------------------------------------
-
-_DELTA_START: Final = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
-_DELTA: Final[dict[tuple[str, str], bytes]] = {
-    ("text", "text"): b',"delta":{"type":"text_delta","text":',
-    ("thinking", "text"): b',"delta":{"type":"thinking_delta","thinking":',
-    ("thinking", "summary"): b',"delta":{"type":"thinking_delta","thinking":',
-    ("tool_use", "text"): b',"delta":{"type":"input_json_delta","partial_json":',
-}
-"""Block type and field of a delta to the bytes between its index and its text."""
-
-_SIGNATURE: Final = b',"delta":{"type":"signature_delta","signature":'
-
-
-class StreamEncoder:
-    """Events to bytes. Expects one open part at a time."""
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._blocks: dict[int, tuple[bytes, str]] = {}
-        self._sealed: dict[int, Reasoning] = {}
-        self._signatures: dict[int, list[str]] = {}
-        self._pieces: dict[int, int] = {}
-        self._next = 0
-        self._usage: Usage | None = None
-
-    def encode(self, event: Event) -> bytes:
-        """The bytes of one event; some have none."""
-        return _WRITERS[type(event)](self, event)
-
-    def close(self) -> bytes:
-        """Nothing: the last event has ended the stream."""
-        return b""
-
-    def _started(self, event: Started) -> bytes:
-        self._usage = event.usage
-        message: Json = {
-            "id": event.id,
-            "type": "message",
-            "role": "assistant",
-            "model": event.model,
-            "content": [],
-            "stop_reason": None,
-            "stop_sequence": None,
-            "usage": encode_usage(event.usage),
-        }
-        return _frame("message_start", message=merge(message, event.extras, NAME))
-
-    def _part_started(self, event: PartStarted) -> bytes:
-        part = event.part
-        if event.choice:
-            return b""
-        if isinstance(part, Reasoning) and part.redacted:
-            # Its data cannot come in deltas, and some that say so turn out to be readable.
-            self._sealed[event.index] = part
-            self._signatures[event.index] = [part.signature or ""]
-            return b""
-        return self._open(event.index, part)
-
-    def _open(self, index: int, part: Part) -> bytes:
-        """Start a block; what the part holds already follows in deltas."""
-        started, *held = unfold_part(index, part)
-        block = encode_part(cast("PartStarted", started).part, self._ctx)
-        if block is None:
-            return b""
-        number, kind = self._next, str(block["type"])
-        self._next += 1
-        self._blocks[index] = (str(number).encode(), kind)
-        block, given = block | _EMPTY.get(kind, {}), block.get("input")
-        if given and isinstance(part, Opaque):
-            block["input"] = {}
-        frames = _frame("content_block_start", index=number, content_block=block)
-        if given and isinstance(part, Opaque):
-            frames += _delta(str(number).encode(), _DELTA["tool_use", "text"], jsontext.text(given))
-        return frames + b"".join(map(self.encode, held[:-1]))
-
-    def _part_delta(self, event: PartDelta) -> bytes:
-        index = event.index
-        if event.field == "signature":
-            # Clients keep the last one only, so it goes out whole, when the block ends.
-            self._signatures.setdefault(index, []).append(event.text)
-            return b""
-        block = self._blocks.get(index)
-        if block is None:
-            if self._sealed.pop(index, None) is None:
-                return b""
-            return self._open(index, Reasoning()) + self._part_delta(event)
-        number, kind = block
-        start = _DELTA.get((kind, event.field))
-        if start is None:
-            return self._citation(event, number) if event.citation else b""
-        if event.field == "text":
-            return _delta(number, start, event.text)
-        gap = event.piece != self._pieces.setdefault(index, event.piece)
-        self._pieces[index] = event.piece
-        return _delta(number, start, "\n\n" + event.text if gap else event.text)
-
-    def _citation(self, event: PartDelta, number: bytes) -> bytes:
-        wire = encode_citation(event.citation, self._ctx) if event.citation else None
-        if wire is None:
-            return b""
-        delta = {"type": "citations_delta", "citation": wire}
-        return _frame("content_block_delta", index=int(number), delta=delta)
-
-    def _part_ended(self, event: PartEnded) -> bytes:
-        signature = "".join(self._signatures.pop(event.index, ()))
-        sealed, frames = self._sealed.pop(event.index, None), b""
-        if sealed is not None and signature and not event.incomplete:
-            frames = self._open(event.index, replace(sealed, signature=signature))
-        block = self._blocks.pop(event.index, None)
-        if block is None:
-            return b""
-        number, kind = block
-        if kind == "thinking" and signature and not event.incomplete:
-            frames += _delta(number, _SIGNATURE, signature)
-        return frames + _frame("content_block_stop", index=int(number))
-
-    def _usage_seen(self, event: UsageSeen) -> bytes:
-        self._usage = merge_usage(self._usage, event.usage)
-        return b""
-
-    def _finished(self, event: Finished) -> bytes:
-        delta = encode_stop(event.stops[0] if event.stops else None, self._ctx)
-        delta = merge(delta, event.extras, NAME)
-        ended = _frame("message_delta", delta=delta, usage=encode_usage(self._usage))
-        return ended + _frame("message_stop")
-
-    def _failed(self, event: Failed) -> bytes:
-        body = encode_response(event.error, self._ctx).body
-        return frame(jsontext.encode(body), b"error")
-
-    def _opaque(self, event: OpaqueEvent) -> bytes:
-        if event.protocol != NAME:
-            return b""
-        return frame(jsontext.encode(event.value), event.type.encode())
-
-
-def _delta(number: bytes, start: bytes, text: str) -> bytes:
-    return b"".join((_DELTA_START, number, start, jsontext.encode(text), b"}}\n\n"))
-
-
-def _frame(kind: str, **members: Any) -> bytes:
-    return frame(jsontext.encode({"type": kind, **members}), kind.encode())
-
-
-_WRITERS: Final[dict[type[Any], Callable[[StreamEncoder, Any], bytes]]] = {
-    Started: StreamEncoder._started,
-    PartStarted: StreamEncoder._part_started,
-    PartDelta: StreamEncoder._part_delta,
-    PartEnded: StreamEncoder._part_ended,
-    UsageSeen: StreamEncoder._usage_seen,
-    Finished: StreamEncoder._finished,
-    Failed: StreamEncoder._failed,
-    OpaqueEvent: StreamEncoder._opaque,
 }
