@@ -5,6 +5,7 @@ import pytest
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.ir import CustomTool, FunctionTool
+from toolglot.wire.fields import Fields, Home
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 
@@ -16,14 +17,17 @@ def encode(tool, ctx):
     return {"name": tool.name} if isinstance(tool, FunctionTool) else drop_tool(tool, ctx)
 
 
+def decoded(*tools):
+    fields = Fields({"tools": list(tools)}, Home(Context(), "p"))
+    return list_decoder(decode, "p", frozenset())(fields)
+
+
 def test_a_list_is_decoded_tool_by_tool():
-    ctx = Context()
-    tools = list_decoder(decode, "p", frozenset({"minor"}))(
-        [{"name": "a"}, {"name": "b", "x": 1}], ctx
-    )
-    assert tools == (FunctionTool(name="a"), FunctionTool(name="b", extras={"p": {"x": 1}}))
+    both = (FunctionTool(name="a"), FunctionTool(name="b", extras={"p": {"x": 1}}))
+    assert decoded({"name": "a"}, {"name": "b", "x": 1}) == both
+    assert decoded() == ()
     with pytest.raises(DecodeError, match=r"tools\[1\]\.name"):
-        list_decoder(decode, "p", frozenset())([{"name": "a"}, {}], ctx)
+        decoded({"name": "a"}, {})
 
 
 def test_a_tool_without_a_form_is_left_out_with_a_note():

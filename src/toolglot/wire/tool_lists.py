@@ -6,18 +6,22 @@ from typing import Any
 from toolglot.context import Context
 from toolglot.ir import Json, Tool
 from toolglot.wire.fields import Fields, Home
+from toolglot.wire.tool_cache import recall
 
 
 def list_decoder(
     decode: Callable[[Fields], Tool], name: str, minor: frozenset[str]
-) -> Callable[[list[Any], Context], tuple[Tool, ...]]:
-    """What decodes the list of tools of a protocol, in a form that `tool_cache.recall` takes."""
+) -> Callable[[Fields], tuple[Tool, ...]]:
+    """What decodes the member `tools` of a request, one tool at a time."""
 
     def decode_list(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
         fields = Fields({"tools": tools}, Home(ctx, name, minor))
         return tuple(map(decode, fields.each("tools")))
 
-    return decode_list
+    def decode_tools(request: Fields) -> tuple[Tool, ...]:
+        return recall(decode_list, request.maybe_list("tools") or [], request.home.ctx)
+
+    return decode_tools
 
 
 def list_encoder(
@@ -28,7 +32,10 @@ def list_encoder(
     def encode_list(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
         return [wire for tool in tools if (wire := encode(tool, ctx)) is not None]
 
-    return encode_list
+    def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
+        return recall(encode_list, tools, ctx)
+
+    return encode_tools
 
 
 def drop_tool(tool: Tool, ctx: Context) -> Json | None:

@@ -7,23 +7,12 @@ from toolglot.ir import FunctionTool, Json, ProviderTool, Request, Tool, ToolCho
 from toolglot.protocols.anthropic.parts import decode_cache, finish
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, merge
-from toolglot.wire.tool_cache import recall
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 _CHOICE: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
 _CHOICE_FROM: Final = {mode: word for word, mode in _CHOICE.items()}
 
 # --- tools ----------------------------------------------------------------------------------------
-
-
-def decode_tools(fields: Fields) -> tuple[Tool, ...]:
-    """The tools of a request."""
-    return recall(_decode_list, fields.maybe_list("tools") or [], fields.home.ctx)
-
-
-def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    """The reverse."""
-    return recall(_encode_list, tools, ctx)
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -56,8 +45,8 @@ def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
     return finish(wire, tool)
 
 
-_decode_list: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
-_encode_list: Final = list_encoder(_encode_tool)
+decode_tools: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+encode_tools: Final = list_encoder(_encode_tool)
 
 # --- tool choice ---------------------------------------------------------------------------------
 

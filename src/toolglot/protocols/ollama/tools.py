@@ -6,18 +6,7 @@ from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, ProviderTool, Tool
 from toolglot.protocols.ollama.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, merge
-from toolglot.wire.tool_cache import recall
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
-
-
-def decode_tools(fields: Fields) -> tuple[Tool, ...]:
-    """The tools of a request."""
-    return recall(_decode_list, fields.maybe_list("tools") or [], fields.home.ctx)
-
-
-def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    """The reverse."""
-    return recall(_encode_list, tools, ctx)
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -52,5 +41,5 @@ def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
     return merge({"type": "function", "function": function}, tool.extras, NAME)
 
 
-_decode_list: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
-_encode_list: Final = list_encoder(_encode_tool)
+decode_tools: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+encode_tools: Final = list_encoder(_encode_tool)

@@ -7,7 +7,6 @@ from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, 
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
 from toolglot.wire.fields import Fields, merge
-from toolglot.wire.tool_cache import recall
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
@@ -21,7 +20,7 @@ _SEARCH: Final = "web_search_options"
 
 def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     """The tools, those in the place where they used to be included."""
-    tools = recall(_decode_list, fields.maybe_list("tools") or [], fields.home.ctx)
+    tools = _decode_list(fields)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
         tools += tuple(_function(each, each) for each in fields.each("functions"))
@@ -33,7 +32,7 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
 
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
     """The reverse: a list, and the search, which is a setting beside it."""
-    wires = recall(_encode_list, tools, ctx)
+    wires = _encode_list(tools, ctx)
     search = [wire for wire in wires if wire.keys() == {_SEARCH}]
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})

@@ -21,7 +21,6 @@ from toolglot.ir import (
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, merge
-from toolglot.wire.tool_cache import recall
 from toolglot.wire.tool_lists import list_decoder, list_encoder
 
 _MODES: Final = frozenset({"auto", "required", "none"})
@@ -33,16 +32,6 @@ _FINDING: Final = "tool_search_output"
 """Items that hold tools: what the one declares, and what a search has found for the other."""
 
 # --- tools ---------------------------------------------------------------------------------------
-
-
-def decode_tools(fields: Fields) -> tuple[Tool, ...]:
-    """The tools of a request."""
-    return recall(_decode_list, fields.maybe_list("tools") or [], fields.home.ctx)
-
-
-def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    """The reverse."""
-    return recall(_encode_list, tools, ctx)
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -159,8 +148,8 @@ _DECODERS: Final[Mapping[str, Callable[[Fields], Tool]]] = {
     "namespace": _decode_namespace,
 }
 
-_decode_list: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
-_encode_list: Final = list_encoder(_encode_tool)
+decode_tools: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+encode_tools: Final = list_encoder(_encode_tool)
 
 # --- tools in the input ---------------------------------------------------------------------------
 
