@@ -220,8 +220,8 @@ class _Patient:
                 messages.append(message)
             else:
                 # What was a list stays one, even of a single text.
-                listed = self._surface.name if self._surface.parts_in_content else message.spelling
-                messages.append(replace(message, parts=parts, spelling=listed))
+                listed = self._surface.name if self._surface.parts_in_content else message.wire_form
+                messages.append(replace(message, parts=parts, wire_form=listed))
         return replace(request, messages=tuple(messages))
 
     def _with_arguments(self, part: Part) -> Part | None:
@@ -276,7 +276,7 @@ class _Patient:
                 and id(last) not in old
                 and all(isinstance(part, ToolResult) for part in last.parts)
             ):
-                joined[-1] = replace(message, parts=(*last.parts, *message.parts), spelling="")
+                joined[-1] = replace(message, parts=(*last.parts, *message.parts), wire_form="")
             else:
                 joined.append(message)
         return tuple(joined)

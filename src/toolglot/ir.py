@@ -4,11 +4,11 @@ Values only: frozen, comparable, without behaviour beyond small conveniences. Th
 everywhere:
 
 - `None` means "the wire did not say". Defaults are never filled in here; that is the business of a
-target.
+  target.
 - `extras` keeps, by protocol name, what a decoder did not understand. Encoding merges back only its
-own protocol's.
-- `spelling` names the protocol whose wire wrote a list where a bare string would have done, so that
-  writing back gives the list again. It has no meaning for any other protocol.
+  own protocol's.
+- `wire_form` names the protocol whose wire wrote a list where a bare string would have done, so
+  that writing back gives the list again. It has no meaning for any other protocol.
 """
 
 from collections.abc import Mapping
@@ -165,7 +165,7 @@ class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
     is_error: bool | None = None
     kind: CallKind = "function"
     id_made: bool = False
-    spelling: str = ""
+    wire_form: str = ""
     cache: CacheMark | None = None
     extras: Extras = NO_EXTRAS
 
@@ -198,7 +198,7 @@ class Message(Value, frozen=True, kw_only=True):
     role: Role
     parts: tuple[Part, ...]
     name: str | None = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 
@@ -316,7 +316,7 @@ class Request(Value, frozen=True, kw_only=True):
     cache_key: str | None = None
     cache_retention: str | None = None
     store: bool | None = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 
@@ -367,7 +367,7 @@ class Choice(Value, frozen=True, kw_only=True):
     index: int = 0
     stop: StopReason | None = None
     logprobs: Any = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 

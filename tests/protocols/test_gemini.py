@@ -61,7 +61,7 @@ from toolglot.protocols import gemini
 from toolglot.protocols.gemini._framing import ArrayDecoder
 from toolglot.protocols.gemini._partial_arguments import PartialCall
 from toolglot.protocols.gemini._variants import is_base64
-from toolglot.protocols.gemini.surface import FORM
+from toolglot.protocols.gemini.surface import VARIANTS
 from toolglot.surface import Surface
 from toolglot.wire.message import WireRequest, WireResponse
 
@@ -521,7 +521,7 @@ def config(**members):
         ({"thinkingLevel": "MINIMAL"}, ReasoningSettings(effort="minimal")),
         (
             {"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"},
-            ReasoningSettings(extras={FORM: {"level": "THINKING_LEVEL_UNSPECIFIED"}}),
+            ReasoningSettings(extras={VARIANTS: {"level": "THINKING_LEVEL_UNSPECIFIED"}}),
         ),
         ({}, None),
     ],

@@ -866,7 +866,7 @@ def bare(response):
         replace(part, id="", extras={}) if isinstance(part, ToolCall) else part
         for part in response.choices[0].parts
     )
-    choice = replace(response.choices[0], parts=parts, extras={}, spelling="")
+    choice = replace(response.choices[0], parts=parts, extras={}, wire_form="")
     return replace(response, id="", choices=(choice,), extras={})
 
 

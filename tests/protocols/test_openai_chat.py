@@ -1451,7 +1451,7 @@ def bare(value):
 
     def strip(node):
         if isinstance(node, dict):
-            skipped = ("extras", "logprobs", "spelling", "id_made", "raw")
+            skipped = ("extras", "logprobs", "wire_form", "id_made", "raw")
             return {key: strip(child) for key, child in node.items() if key not in skipped}
         return [strip(child) for child in node] if isinstance(node, (list, tuple)) else node
 

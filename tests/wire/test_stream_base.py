@@ -20,7 +20,7 @@ from toolglot.events import (
     UsageSeen,
 )
 from toolglot.ir import ApiError, StopReason, Text, ToolCall, Usage
-from toolglot.wire.fields import Home
+from toolglot.wire.fields import WireDocument
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import (
     CUT,
@@ -162,7 +162,7 @@ class Texts(BaseStreamDecoder):
 
 
 def decoded(data, size):
-    decoder = Texts(Home(Context(), "texts"), SseDecoder())
+    decoder = Texts(WireDocument(Context(), "texts"), SseDecoder())
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
 

@@ -5,7 +5,7 @@ import pytest
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.ir import CustomTool, FunctionTool
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 
@@ -18,7 +18,7 @@ def encode(tool, ctx):
 
 
 def decoded(*tools):
-    fields = Fields({"tools": list(tools)}, Home(Context(), "p"))
+    fields = Fields({"tools": list(tools)}, WireDocument(Context(), "p"))
     return list_decoder(decode, "p", frozenset())(fields)
 
 

@@ -19,7 +19,7 @@ from toolglot.events import (
 )
 from toolglot.ir import ApiError, Json, Part, Usage
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Home
+from toolglot.wire.fields import WireDocument
 
 CUT: Final = "the stream ended before the response did"
 
@@ -106,9 +106,9 @@ def cut_off(parts: OpenParts) -> Iterator[Event]:
 class BaseStreamDecoder(ABC):
     """Bytes to events: a protocol says what one event of its streams means."""
 
-    def __init__(self, home: Home, framing: Framing) -> None:
-        self._ctx = home.ctx
-        self._home = home
+    def __init__(self, document: WireDocument, framing: Framing) -> None:
+        self._ctx = document.ctx
+        self._document = document
         self._framing = framing
         self._parts = OpenParts()
         self._count = 0

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolglot.context import Context
 from toolglot.ir import Json, Tool
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.tool_cache import recall
 
 
@@ -15,11 +15,11 @@ def list_decoder(
     """What decodes the member `tools` of a request, one tool at a time."""
 
     def decode_list(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-        fields = Fields({"tools": tools}, Home(ctx, name, minor))
+        fields = Fields({"tools": tools}, WireDocument(ctx, name, minor))
         return tuple(map(decode, fields.each("tools")))
 
     def decode_tools(request: Fields) -> tuple[Tool, ...]:
-        return recall(decode_list, request.maybe_list("tools") or [], request.home.ctx)
+        return recall(decode_list, request.maybe_list("tools") or [], request.document.ctx)
 
     return decode_tools
 

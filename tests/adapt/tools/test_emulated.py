@@ -416,7 +416,7 @@ def test_one_protocol_on_both_sides_is_no_way_around_it():
     request, _, wire = asked(target="anthropic")
     assert "tools" not in wire.body
     assert request.messages[0] == ir.Message(
-        role="user", parts=(ir.Text(text="What is in heron.png?"),), spelling=""
+        role="user", parts=(ir.Text(text="What is in heron.png?"),), wire_form=""
     )
     assert asked(target="anthropic", tools="native")[2].body == SESSION
 

@@ -25,7 +25,7 @@ from toolglot.protocols.anthropic.tools import (
     encode_choice,
     encode_tools,
 )
-from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
 
 _THINKING: Final[dict[str, Json]] = {
@@ -38,7 +38,7 @@ _SCHEMA: Final = ("json_schema", dict)
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model")
     if fields.peek("messages") is None:
         fields.fail("messages", "expected array, but it is missing")
@@ -68,7 +68,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     body: Json = {"model": request.model}
     write_settings(body, request, SETTINGS)
     if request.system is not None:
-        body["system"] = encode_content(request.system.parts, request.system.spelling, ctx)
+        body["system"] = encode_content(request.system.parts, request.system.wire_form, ctx)
     body["messages"] = [_encode_message(message, ctx) for message in request.messages]
     tools = encode_tools(request.tools, ctx)
     if tools:
@@ -91,21 +91,21 @@ def _decode_message(fields: Fields) -> Message:
         fields.fail("role", f"expected user, assistant or system, got {role!r}")
     if fields.peek("content") is None:
         fields.fail("content", "expected string or array, but it is missing")
-    parts, spelling = decode_content(fields, "content")
-    return Message(role=cast("Role", role), parts=parts, spelling=spelling, extras=fields.rest())
+    parts, wire_form = decode_content(fields, "content")
+    return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=fields.rest())
 
 
 def _encode_message(message: Message, ctx: Context) -> Json:
     role = "system" if message.role == "developer" else message.role
-    wire: Json = {"role": role, "content": encode_content(message.parts, message.spelling, ctx)}
+    wire: Json = {"role": role, "content": encode_content(message.parts, message.wire_form, ctx)}
     return merge(wire, message.extras, NAME)
 
 
 def _decode_system(fields: Fields) -> Message | None:
     if fields.peek("system") is None:
         return None
-    parts, spelling = decode_content(fields, "system")
-    return Message(role="system", parts=parts, spelling=spelling)
+    parts, wire_form = decode_content(fields, "system")
+    return Message(role="system", parts=parts, wire_form=wire_form)
 
 
 # --- thinking and structured output: `thinking` and `output_config` share one setting -------------

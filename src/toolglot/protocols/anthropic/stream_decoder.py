@@ -49,7 +49,7 @@ from toolglot.protocols.anthropic.response import (
 )
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import INVALID_KEY
 from toolglot.wire.sse import SseDecoder
@@ -71,7 +71,7 @@ class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        super().__init__(Home(ctx, NAME, SURFACE.minor), SseDecoder())
+        super().__init__(WireDocument(ctx, NAME, SURFACE.minor), SseDecoder())
         self._kinds: dict[int, type[Part]] = {}
         self._inputs: dict[int, tuple[str, list[str]]] = {}
         self._doubtful: int | None = None
@@ -105,7 +105,7 @@ class StreamDecoder(BaseStreamDecoder):
             reader = StreamDecoder._error
         if reader is not None:
             try:
-                yield from reader(self, Fields(value, self._home))
+                yield from reader(self, Fields(value, self._document))
             except DecodeError as error:
                 self._skip(str(error))
         elif not self._begun:
@@ -116,7 +116,7 @@ class StreamDecoder(BaseStreamDecoder):
     def _message_start(self, fields: Fields) -> Iterator[Event]:
         if self._begun:
             return
-        message = fields.maybe_fields("message") or Fields({}, self._home)
+        message = fields.maybe_fields("message") or Fields({}, self._document)
         for key in ("type", "role", "content", "stop_reason", "stop_sequence"):
             if key in message:
                 message.constant(key, message.peek(key))

@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.context import Context
 from toolglot.ir import Json, OutputFormat, ReasoningSettings, Request
-from toolglot.protocols.gemini._variants import form_of, takes_openapi, with_form
+from toolglot.protocols.gemini._variants import takes_openapi, variants_of, with_variants
 from toolglot.protocols.gemini.surface import NAME, SETTINGS, SURFACE
 from toolglot.wire.fields import Fields, merge, read_settings, write_settings
 
@@ -49,23 +49,23 @@ def _decode_output(config: Fields) -> OutputFormat | None:
     word = config.maybe_text("responseMimeType")
     if word == _TEXT:
         return OutputFormat(kind="text")
-    form: Json = {} if word else {"without": ("responseMimeType",)}
+    variants: Json = {} if word else {"without": ("responseMimeType",)}
     schema = config.maybe_object(_SCHEMA)
     if schema is None:
         schema = config.maybe_object("responseSchema")
-        form |= {} if schema is None else {"schema": "responseSchema"}
+        variants |= {} if schema is None else {"schema": "responseSchema"}
     if schema is not None:
-        return OutputFormat(kind="schema", schema=schema, extras=with_form({}, form))
+        return OutputFormat(kind="schema", schema=schema, extras=with_variants({}, variants))
     return OutputFormat(kind="json") if word else None
 
 
 def _encode_output(config: Json, output: OutputFormat, ctx: Context) -> None:
-    form = form_of(output)
-    if "responseMimeType" not in form.get("without", ()):
+    variants = variants_of(output)
+    if "responseMimeType" not in variants.get("without", ()):
         config["responseMimeType"] = _TEXT if output.kind == "text" else _JSON
     if output.kind == "schema":
         key = "responseSchema" if takes_openapi(ctx) else _SCHEMA
-        config[form.get("schema", key)] = output.schema
+        config[variants.get("schema", key)] = output.schema
 
 
 # --- thinking -------------------------------------------------------------------------------------
@@ -90,10 +90,10 @@ def _decode_thinking(config: Fields) -> ReasoningSettings | None:
         thinking.take("thinkingLevel")
         settings["effort"] = level.lower()
         if not level.isupper():
-            settings["extras"] = with_form({}, {"level": level})
+            settings["extras"] = with_variants({}, {"level": level})
     elif level == _UNSPECIFIED:
         thinking.take("thinkingLevel")
-        settings["extras"] = with_form({}, {"level": level})
+        settings["extras"] = with_variants({}, {"level": level})
     config.absorb(thinking)
     return ReasoningSettings(**settings) if settings else None
 
@@ -113,7 +113,7 @@ def _encode_thinking(settings: ReasoningSettings, ctx: Context) -> Json:
     budget = _budget(settings, effort, foreign=foreign)
     if budget is not None:
         wire["thinkingBudget"] = budget
-    level = form_of(settings).get("level", "")
+    level = variants_of(settings).get("level", "")
     if level == _UNSPECIFIED and not foreign:
         wire["thinkingLevel"] = level
     elif effort is not None:

@@ -1,4 +1,4 @@
-"""How Gemini's wire spells things: keys in two cases, signatures as base64, optional ids."""
+"""Variants of Gemini's wire: keys in two cases, signatures as base64, optional ids."""
 
 import re
 from base64 import b64encode, urlsafe_b64decode
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from toolglot.context import Context
 from toolglot.ir import Extras, Json, Part, Reasoning, Text, ToolCall
-from toolglot.protocols.gemini.surface import FORM, NAME, STATE, STATE_MARK
+from toolglot.protocols.gemini.surface import NAME, STATE, STATE_MARK, VARIANTS
 from toolglot.wire.fields import Fields
 
 # --- keys -----------------------------------------------------------------------------------------
@@ -15,23 +15,23 @@ from toolglot.wire.fields import Fields
 _SNAKE: Final = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 
 
-def respeller(ctx: Context) -> Callable[[Json, Fields], Json]:
+def key_normaliser(ctx: Context) -> Callable[[Json, Fields], Json]:
     """What turns `snake_case` keys into `camelCase`, with one note for all that it reads."""
     noted = False
 
-    def respell(value: Json, where: Fields) -> Json:
+    def normalise(value: Json, where: Fields) -> Json:
         nonlocal noted
         if "_" not in "".join(value):
             return value
-        spelled = {_camel(key, value): member for key, member in value.items()}
-        if not noted and spelled.keys() != value.keys():
+        renamed = {_camel(key, value): member for key, member in value.items()}
+        if not noted and renamed.keys() != value.keys():
             noted = True
             ctx.note(
                 "spelling-normalised", where.path(), "snake_case keys are written in camelCase"
             )
-        return spelled
+        return renamed
 
-    return respell
+    return normalise
 
 
 def _camel(key: str, value: Json) -> str:
@@ -39,18 +39,18 @@ def _camel(key: str, value: Json) -> str:
     return key if camel in value else camel
 
 
-# --- what was spelled otherwise -------------------------------------------------------------------
+# --- which of several wire forms a value had -----------------------------------------------------
 
 
-def with_form(extras: Extras, form: Json) -> Extras:
-    """Extras that remember an unusual spelling; the same ones if there was none."""
-    return {**extras, FORM: form} if form else extras
+def with_variants(extras: Extras, variants: Json) -> Extras:
+    """Extras that remember an unusual wire form; the same ones if there was none."""
+    return {**extras, VARIANTS: variants} if variants else extras
 
 
-def form_of(value: Any) -> Json:
-    """How the wire spelled a value, if unusually."""
+def variants_of(value: Any) -> Json:
+    """The wire form of a value, if it was unusual."""
     extras: Extras = value.extras
-    return extras.get(FORM, {}) if extras else {}
+    return extras.get(VARIANTS, {}) if extras else {}
 
 
 def takes_openapi(ctx: Context) -> bool:
@@ -60,7 +60,7 @@ def takes_openapi(ctx: Context) -> bool:
 
 def left_out(value: Any) -> tuple[str, ...]:
     """The members that the wire left out, though we would write them."""
-    without: tuple[str, ...] = form_of(value).get("without", ())
+    without: tuple[str, ...] = variants_of(value).get("without", ())
     return without
 
 

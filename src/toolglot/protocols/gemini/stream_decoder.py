@@ -34,7 +34,7 @@ from toolglot.ir import (
 )
 from toolglot.protocols.gemini._framing import Framing
 from toolglot.protocols.gemini._partial_arguments import PartialCall
-from toolglot.protocols.gemini._variants import CallIds, with_form
+from toolglot.protocols.gemini._variants import CallIds, with_variants
 from toolglot.protocols.gemini.parts import decode_part
 from toolglot.protocols.gemini.response import (
     decode_response,
@@ -43,7 +43,7 @@ from toolglot.protocols.gemini.response import (
 )
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import arguments_text
 from toolglot.wire.stream_base import BaseStreamDecoder
@@ -63,7 +63,7 @@ class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        super().__init__(Home(ctx, NAME, SURFACE.minor), Framing())
+        super().__init__(WireDocument(ctx, NAME, SURFACE.minor), Framing())
         self._ids = CallIds(lambda: ctx.new_id("call_"))
         self._kinds: dict[int, type[Part]] = {}
         self._held: dict[int, PartialCall] = {}
@@ -153,13 +153,13 @@ class StreamDecoder(BaseStreamDecoder):
             model=model if isinstance(model, str) else "",
             created=created if isinstance(created, str) else None,
             usage=self._last_usage(),
-            extras=NO_EXTRAS if known else with_form({}, {"without": ("responseId",)}),
+            extras=NO_EXTRAS if known else with_variants({}, {"without": ("responseId",)}),
         )
 
     def _last_usage(self) -> Usage | None:
         if self._usage is None:
             return None
-        fields = Fields(self._usage, self._home, None, "usageMetadata")
+        fields = Fields(self._usage, self._document, None, "usageMetadata")
         self._usage = None
         try:
             return decode_usage(fields)
@@ -175,7 +175,7 @@ class StreamDecoder(BaseStreamDecoder):
             if key not in _HEAD or key == "promptFeedback"
         }
         fresh = {key: member for key, member in more.items() if key not in self._extras}
-        self._ctx.leave(Fields({}, self._home), SURFACE.minor, fresh)
+        self._ctx.leave(Fields({}, self._document), SURFACE.minor, fresh)
         self._extras |= more
         feedback = value.get("promptFeedback")
         word = feedback.get("blockReason") if isinstance(feedback, dict) else None
@@ -214,7 +214,7 @@ class StreamDecoder(BaseStreamDecoder):
         if isinstance(call, dict) and (choice in self._held or _continues(call)):
             yield from self._piece(choice, value, call, number)
             return
-        chunk = Fields({}, self._home, None, "candidates")
+        chunk = Fields({}, self._document, None, "candidates")
         part = decode_part(value, chunk, "parts", number, self._ids)
         if isinstance(part, (Text, Reasoning)):
             yield from self._signed(choice, part)
@@ -260,7 +260,7 @@ class StreamDecoder(BaseStreamDecoder):
             yield from self._end_held(choice, incomplete=True)
         if choice not in self._held:
             yield from self._end(choice)
-            chunk = Fields({}, self._home, None, "candidates")
+            chunk = Fields({}, self._document, None, "candidates")
             first = {key: call[key] for key in ("id", "name") if key in call}
             part = decode_part(value | {"functionCall": first}, chunk, "parts", number, self._ids)
             if not isinstance(part, ToolCall):  # pragma: no cover - a functionCall is nothing else
@@ -295,7 +295,7 @@ class StreamDecoder(BaseStreamDecoder):
         if news:
             fresh = {key: member for key, member in news.items() if (choice, key) not in self._seen}
             self._ctx.leave(
-                Fields({}, self._home, None, ("candidates", choice)), SURFACE.minor, fresh
+                Fields({}, self._document, None, ("candidates", choice)), SURFACE.minor, fresh
             )
             self._seen |= {(choice, key): member for key, member in news.items()}
             yield OpaqueEvent(NAME, "candidate", {"index": choice, **news})

@@ -9,8 +9,8 @@ from toolglot.wire.fields import Setting
 
 NAME: Final = "gemini"
 
-FORM: Final = "gemini:form"
-"""Key among the extras for how the wire spelled what it might have spelled otherwise."""
+VARIANTS: Final = NAME + ":form"
+"""Key of `extras` under which a value remembers which of several wire forms it had."""
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     ("max_tokens", "maxOutputTokens", "int"),

@@ -38,7 +38,7 @@ from toolglot.protocols.ollama.response import (
     decode_usage,
 )
 from toolglot.protocols.ollama.surface import NAME, SURFACE
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder
@@ -66,7 +66,7 @@ class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        super().__init__(Home(ctx, NAME, SURFACE.minor), _Lines())
+        super().__init__(WireDocument(ctx, NAME, SURFACE.minor), _Lines())
         self._details = 0
         self._calls = self._probable = False
 
@@ -122,7 +122,7 @@ class StreamDecoder(BaseStreamDecoder):
         """Parts that come in one piece; a broken one is passed over, so that the rest can live."""
         yield from self._parts.end_all()
         try:
-            for part in read(Fields(message, self._home, None, "message")):
+            for part in read(Fields(message, self._document, None, "message")):
                 yield from self._part(part)
         except DecodeError as error:
             self._skip(str(error))
@@ -150,11 +150,11 @@ class StreamDecoder(BaseStreamDecoder):
         yield from self._parts.end_all()
         members = {key: each for key, each in value.items() if key not in _SEEN}
         try:
-            fields = Fields(members, self._home)
+            fields = Fields(members, self._document)
             stop, usage = decode_stop(fields, calls=self._calls), decode_usage(fields)
         except DecodeError as error:
             self._skip(str(error))
-            fields = Fields({"done": True}, self._home)
+            fields = Fields({"done": True}, self._document)
             stop, usage = decode_stop(fields, calls=self._calls), None
         if usage is not None:
             yield UsageSeen(usage)

@@ -16,7 +16,7 @@ Quirks worth knowing:
 - `max_tokens` is what every server knows, `max_completion_tokens` what OpenAI now prefers.
 - `functions`, `function_call` and the role `function` are read as what replaced them.
 
-What only a spelling distinguishes is remembered in `extras` under `SPELLING`, which no other
+Which of several wire forms a value had is remembered in `extras` under `VARIANTS`, which no other
 protocol reads and which never reaches the wire as such.
 """
 

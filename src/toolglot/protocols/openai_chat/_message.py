@@ -20,7 +20,7 @@ from toolglot.ir import (
     ToolCall,
 )
 from toolglot.protocols.openai_chat.parts import CALL, decode_content, encode_parts, is_plain
-from toolglot.protocols.openai_chat.surface import NAME, SPELLING, spelled, spelling_of
+from toolglot.protocols.openai_chat.surface import NAME, VARIANTS, variants_of, with_variants
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge
 from toolglot.wire.parts import cannot_carry
@@ -81,13 +81,13 @@ class Calls:
 
 
 def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], str, Json]:
-    """The parts of a message, its spelling, and what else there is to remember of it."""
+    """The parts of a message, its wire form, and what else there is to remember of it."""
     parts: list[Part] = list(_decode_reasoning(fields))
     made = _decode_calls(fields, calls)
-    hints: Json = {}
+    variants: Json = {}
     if made and fields.peek("content") == "":
         # Many servers write "" where null is meant; an empty text is nothing to pass on.
-        hints["content"] = fields.take("content")
+        variants["content"] = fields.take("content")
     content, listed = decode_content(fields)
     if fields.peek("annotations") and not listed and content:
         content = (_decode_annotations(fields, content[0].text),)  # type: ignore[union-attr]
@@ -95,11 +95,11 @@ def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], st
     if fields.peek("refusal"):
         parts.append(Refusal(text=fields.text("refusal")))
     parts += made
-    return tuple(parts), NAME if listed else "", hints
+    return tuple(parts), NAME if listed else "", variants
 
 
 def encode_assistant(
-    parts: tuple[Part, ...], spelling: str, hints: Json, ctx: Context, *, own: bool
+    parts: tuple[Part, ...], wire_form: str, variants: Json, ctx: Context, *, own: bool
 ) -> Json:
     """The reverse. `own` says that the parts came from this protocol, so nothing is filled in."""
     wire: Json = {"role": "assistant"}
@@ -113,14 +113,14 @@ def encode_assistant(
             calls += [call] if call is not None else []
         elif isinstance(part, Reasoning):
             reasoning.append(part)
-        elif isinstance(part, Refusal) and SPELLING not in part.extras:
+        elif isinstance(part, Refusal) and VARIANTS not in part.extras:
             refusals.append(part.text)
         else:
             content.append(part)
     _encode_reasoning(wire, reasoning, ctx)
-    _encode_content(wire, tuple(content), spelling, ctx)
-    if "content" in hints and "content" not in wire:
-        wire["content"] = hints["content"]
+    _encode_content(wire, tuple(content), wire_form, ctx)
+    if "content" in variants and "content" not in wire:
+        wire["content"] = variants["content"]
     if not own:
         wire.setdefault("content", None)
     if refusals:
@@ -130,8 +130,8 @@ def encode_assistant(
     return wire
 
 
-def _encode_content(wire: Json, content: tuple[Part, ...], spelling: str, ctx: Context) -> None:
-    if spelling == NAME or not all(map(is_plain, content)):
+def _encode_content(wire: Json, content: tuple[Part, ...], wire_form: str, ctx: Context) -> None:
+    if wire_form == NAME or not all(map(is_plain, content)):
         wire["content"] = encode_parts(content, ctx)
     elif content:
         texts = [part.text for part in content if isinstance(part, Text)]
@@ -169,7 +169,7 @@ def decode_citation(fields: Fields) -> Citation:
         title=title,
         start=start,
         end=end,
-        extras=spelled(extras, {"without": missing}) if missing else extras,
+        extras=with_variants(extras, {"without": missing}) if missing else extras,
     )
 
 
@@ -186,7 +186,7 @@ def encode_citation(citation: Citation, start: int, length: int, ctx: Context) -
         "start_index": start + (citation.start or 0),
         "end_index": start + (length if citation.end is None else citation.end),
     }
-    for key in spelling_of(citation.extras).get("without", ()):
+    for key in variants_of(citation.extras).get("without", ()):
         del page[key]
     return merge({"type": "url_citation", "url_citation": page}, citation.extras, NAME)
 
@@ -229,29 +229,29 @@ def _decode_details(words: str, field: str, details: list[Any]) -> list[Reasonin
     for index, entry in enumerate(details):
         if is_sealed(entry):
             follow = []
-            hints: Json = {"details": follow}
+            variants: Json = {"details": follow}
             if entry != _sealed(entry["data"], index):
-                hints["entry"] = entry
-            sealed.append((entry["data"], hints))
+                variants["entry"] = entry
+            sealed.append((entry["data"], variants))
         else:
             follow.append(entry)
     parts = [_reasoning(words, field, own)] if field or own else []
-    for signature, hints in sealed:
-        told = {key: value for key, value in hints.items() if value}
-        extras = spelled(NO_EXTRAS, told) if told else NO_EXTRAS
+    for signature, variants in sealed:
+        told = {key: value for key, value in variants.items() if value}
+        extras = with_variants(NO_EXTRAS, told) if told else NO_EXTRAS
         parts.append(Reasoning(redacted=True, signature=signature, extras=extras))
     return parts
 
 
 def _reasoning(words: str, field: str, details: list[Any]) -> Reasoning:
     """Reasoning as it stood; where only details tell its words, they are shown but not written."""
-    hints: Json = {}
+    variants: Json = {}
     if field != REASONING[0]:
-        hints["field"] = field
+        variants["field"] = field
     if details:
-        hints["details"] = details
+        variants["details"] = details
     shown = words or "".join(map(detail_words, details))
-    extras = spelled(NO_EXTRAS, hints) if hints else NO_EXTRAS
+    extras = with_variants(NO_EXTRAS, variants) if variants else NO_EXTRAS
     return Reasoning(text=shown, redacted=not shown, extras=extras)
 
 
@@ -259,8 +259,8 @@ def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:
     words: dict[str, list[str]] = {}
     details: list[Any] = []
     for part in parts:
-        hints = spelling_of(part.extras)
-        text, field = part.text or "\n\n".join(part.summary), hints.get("field", REASONING[0])
+        variants = variants_of(part.extras)
+        text, field = part.text or "\n\n".join(part.summary), variants.get("field", REASONING[0])
         if text and field:
             words.setdefault(field, []).append(text)
         entries = encode_details(part, len(details))
@@ -277,10 +277,10 @@ def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:
 
 def encode_details(part: Reasoning, count: int) -> list[Any]:
     """The entries of `reasoning_details` that a part makes, after some others."""
-    hints = spelling_of(part.extras)
-    entries: list[Any] = list(hints.get("details", ()))
+    variants = variants_of(part.extras)
+    entries: list[Any] = list(variants.get("details", ()))
     if part.signature is not None:
-        entry = hints.get("entry")
+        entry = variants.get("entry")
         entries.insert(0, _sealed(part.signature, count) if entry is None else entry)
     return entries
 

@@ -37,9 +37,9 @@ from toolglot.protocols.openai_chat._message import (
     signature_of,
 )
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
-from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, spelled
+from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, with_variants
 from toolglot.wire import jsontext
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder
@@ -92,7 +92,7 @@ class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        super().__init__(Home(ctx, NAME, SURFACE.minor), SseDecoder())
+        super().__init__(WireDocument(ctx, NAME, SURFACE.minor), SseDecoder())
         self._choices: dict[int, _Choice] = {}
         self._usage: Usage | None = None
         self._noted: set[str] = set()
@@ -174,7 +174,7 @@ class StreamDecoder(BaseStreamDecoder):
         )
 
     def _counted(self, value: Any) -> Iterator[Event]:
-        usage = decode_usage(Fields(value, self._home, None, "usage"))
+        usage = decode_usage(Fields(value, self._document, None, "usage"))
         if usage is not None and usage != self._usage:
             self._usage = usage
             yield UsageSeen(usage)
@@ -231,7 +231,9 @@ class StreamDecoder(BaseStreamDecoder):
         if key not in self._parts:
             choice.worded = True
             yield from self._close(choice)
-            extras = NO_EXTRAS if field == REASONING[0] else spelled(NO_EXTRAS, {"field": field})
+            extras = (
+                NO_EXTRAS if field == REASONING[0] else with_variants(NO_EXTRAS, {"field": field})
+            )
             yield self._parts.start(key, Reasoning(extras=extras), choice.index)
         yield self._parts.delta(key, words)
 
@@ -279,7 +281,7 @@ class StreamDecoder(BaseStreamDecoder):
             )
             return
         for value in values if isinstance(values, list) else ():
-            citation = decode_citation(Fields(value, self._home, None, "annotations"))
+            citation = decode_citation(Fields(value, self._document, None, "annotations"))
             yield PartDelta(index, "", "citation", citation=citation)
 
     def _close(self, choice: _Choice) -> Iterator[Event]:
@@ -289,7 +291,7 @@ class StreamDecoder(BaseStreamDecoder):
                 yield self._parts.end((choice.index, member))
         details = choice.details.take()
         if details:
-            extras = spelled(NO_EXTRAS, {"field": "", "details": details})
+            extras = with_variants(NO_EXTRAS, {"field": "", "details": details})
             yield from self._whole(choice, Reasoning(redacted=True, extras=extras))
 
     # --- calls

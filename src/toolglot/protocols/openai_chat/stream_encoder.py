@@ -24,7 +24,7 @@ from toolglot.protocols.openai_chat._message import (
     signed,
 )
 from toolglot.protocols.openai_chat.response import encode_response, encode_stop, encode_usage
-from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, spelling_of
+from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, variants_of
 from toolglot.wire import jsontext
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
@@ -121,7 +121,7 @@ class StreamEncoder(BaseStreamEncoder):
         return self._part_delta(PartDelta(index, part.text)) if part.text else b""
 
     def _reasoning(self, index: int, part: Reasoning, choice: _Choice) -> bytes:
-        field = spelling_of(part.extras).get("field", REASONING[0])
+        field = variants_of(part.extras).get("field", REASONING[0])
         head = choice.head + b"{" + jsontext.encode(field) + b":"
         self._open[index] = opened = _Open(choice, part, head, b"}" + _END)
         opened.field = "none" if field == "" else ""

@@ -8,8 +8,8 @@ from toolglot.wire.fields import Fields, Setting
 
 NAME: Final = "openai-chat"
 
-SPELLING: Final = NAME + "/spelling"
-"""Key of `extras` under which a value remembers how the wire spelled it."""
+VARIANTS: Final = NAME + "/spelling"
+"""Key of `extras` under which a value remembers which of several wire forms it had."""
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     ("temperature", "temperature", "number"),
@@ -203,14 +203,14 @@ ERROR_FROM: Final[dict[ErrorKind, tuple[str, str | None, int]]] = {
 _PLAIN: Final[Json] = {}
 
 
-def spelled(extras: Extras, hints: Json) -> Extras:
-    """Extras that also remember how the wire spelled the value."""
-    return {**extras, SPELLING: hints}
+def with_variants(extras: Extras, variants: Json) -> Extras:
+    """Extras that also remember the wire form of the value."""
+    return {**extras, VARIANTS: variants}
 
 
-def spelling_of(extras: Extras) -> Json:
-    """What `spelled` remembered."""
-    return extras.get(SPELLING, _PLAIN)
+def variants_of(extras: Extras) -> Json:
+    """What `with_variants` remembered."""
+    return extras.get(VARIANTS, _PLAIN)
 
 
 def decode_tier(fields: Fields) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 from toolglot.context import Context
 from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
-from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
+from toolglot.protocols.openai_chat.surface import NAME, SURFACE, variants_of, with_variants
 from toolglot.wire.fields import Fields, merge
 from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
@@ -91,11 +91,11 @@ def _encode_function(tool: FunctionTool) -> Json:
 
 def _custom(fields: Fields, inner: Fields) -> CustomTool:
     name, description = inner.text("name"), inner.maybe_text("description")
-    hints: Json = {}
+    variants: Json = {}
     syntax = definition = None
     form = inner.peek("format")
     if form == {"type": "text"}:
-        hints["format"] = inner.take("format")
+        variants["format"] = inner.take("format")
     elif (grammar := _grammar(form)) is not None:
         inner.take("format")
         syntax, definition = grammar["syntax"], grammar["definition"]
@@ -107,7 +107,7 @@ def _custom(fields: Fields, inner: Fields) -> CustomTool:
         description=description,
         syntax=syntax,
         definition=definition,
-        extras=spelled(extras, hints) if hints else extras,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 
@@ -129,8 +129,8 @@ def _encode_custom(tool: CustomTool) -> Json:
     if tool.definition is not None:
         grammar = {"syntax": tool.syntax or "lark", "definition": tool.definition}
         custom["format"] = {"type": "grammar", "grammar": grammar}
-    elif "format" in (hints := spelling_of(tool.extras)):
-        custom["format"] = hints["format"]
+    elif "format" in (variants := variants_of(tool.extras)):
+        custom["format"] = variants["format"]
     return merge({"type": "custom", "custom": custom}, tool.extras, NAME)
 
 
@@ -151,23 +151,23 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     mode = _mode(fields, "tool_choice", word)
     if word == mode:
         return ToolChoice(mode=mode)
-    return ToolChoice(mode=mode, extras=spelled({}, {"word": word}))
+    return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
 def encode_choice(choice: ToolChoice) -> str | Json:
     """The reverse."""
-    hints = spelling_of(choice.extras)
+    variants = variants_of(choice.extras)
     if choice.mode == "tool":
         member = "custom" if choice.kind == "custom" else "function"
         wire: Json = {"type": member, member: {"name": choice.names[0] if choice.names else ""}}
         return merge(wire, choice.extras, NAME)
-    if choice.names or "tools" in hints:
-        tools = hints.get("tools")
+    if choice.names or "tools" in variants:
+        tools = variants.get("tools")
         if tools is None or _names(tools) != choice.names:
             tools = [{"type": "function", "function": {"name": name}} for name in choice.names]
         allowed = {"mode": choice.mode, "tools": tools}
         return merge({"type": "allowed_tools", "allowed_tools": allowed}, choice.extras, NAME)
-    word = hints.get("word", choice.mode)
+    word = variants.get("word", choice.mode)
     return str(word) if _CHOICE.get(word) == choice.mode else choice.mode
 
 
@@ -189,12 +189,12 @@ def _decode_object(fields: Fields) -> ToolChoice:
     inner = fields.fields(kind) if nested else fields
     if not nested:
         fields.note("spelling-normalised", "", "a tool choice in another shape than documented")
-    hints: Json = {}
+    variants: Json = {}
     if kind == "allowed_tools":
         mode, tools = _mode(inner, "mode", inner.text("mode")), inner.take("tools")
         if type(tools) is not list:
             inner.fail("tools", "expected array")
-        hints, names, kind = {"tools": tools}, _names(tools), "function"
+        variants, names, kind = {"tools": tools}, _names(tools), "function"
     else:
         mode, names = "tool", (inner.text("name"),)
     if nested:
@@ -204,7 +204,7 @@ def _decode_object(fields: Fields) -> ToolChoice:
         mode=mode,
         names=names,
         kind=cast("CallKind", kind),
-        extras=spelled(extras, hints) if hints else extras,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 

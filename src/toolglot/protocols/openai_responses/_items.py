@@ -121,15 +121,15 @@ def _decode_message(fields: Fields) -> Message:
     easy = fields.take("type") is None
     parts, bare = decode_content(fields, "content", OUTPUT if role == "assistant" else INPUT)
     extras = fields.rest() if parts else kept(fields)
-    spelling = (_EASY_BARE if bare else _EASY) if easy else (_BARE if bare else "")
-    return Message(role=cast("Role", role), parts=parts, spelling=spelling, extras=extras)
+    wire_form = (_EASY_BARE if bare else _EASY) if easy else (_BARE if bare else "")
+    return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=extras)
 
 
 def _encode_message(message: Message, parts: tuple[Part, ...], ctx: Context) -> Iterator[Json]:
-    role, spelling = message.role, message.spelling
-    easy = spelling in (_EASY, _EASY_BARE)
+    role, wire_form = message.role, message.wire_form
+    easy = wire_form in (_EASY, _EASY_BARE)
     wire: Json = {"role": role} if easy else {"type": "message", "role": role}
-    if spelling in (_BARE, _EASY_BARE) and is_bare(parts):
+    if wire_form in (_BARE, _EASY_BARE) and is_bare(parts):
         wire["content"] = parts[0].text  # type: ignore[union-attr] # is_bare says it is a Text
     elif content := encode_content(parts, OUTPUT if role == "assistant" else INPUT, ctx):
         wire["content"] = content
@@ -231,7 +231,7 @@ def _decode_call_id(fields: Fields) -> tuple[str, bool]:
         fields.note("spelling-normalised", "call_id", "the id of the item stands in for it")
         return item_id, False
     fields.note("id-made", "call_id")
-    return fields.home.ctx.new_id("call_"), True
+    return fields.document.ctx.new_id("call_"), True
 
 
 def _decode_function_call(fields: Fields) -> ToolCall:
@@ -299,7 +299,7 @@ def _decode_result(fields: Fields) -> ToolResult:
         is_error=failed,
         kind="custom" if custom else "function",
         id_made=made,
-        spelling="" if bare else NAME,
+        wire_form="" if bare else NAME,
         extras=kept(fields),
     )
 
@@ -323,7 +323,7 @@ def _encode_result(part: ToolResult, ctx: Context) -> Json:
 def _encode_output_content(part: ToolResult, ctx: Context) -> str | list[Json]:
     if not part.parts:
         return ""
-    if part.spelling != NAME and is_bare(part.parts):
+    if part.wire_form != NAME and is_bare(part.parts):
         return part.parts[0].text  # type: ignore[union-attr] # is_bare says it is a Text
     return encode_content(part.parts, INPUT, ctx) or ""
 

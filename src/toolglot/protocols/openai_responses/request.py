@@ -23,7 +23,7 @@ from toolglot.protocols.openai_responses.tools import (
     encode_tools,
     with_additional,
 )
-from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry
 
@@ -36,9 +36,9 @@ _STATE: Final = "reasoning.encrypted_content"
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model") if fields.peek("model") else ""
-    messages, spelling = _decode_input(fields)
+    messages, wire_form = _decode_input(fields)
     tools = decode_tools(fields)
     if ctx.target is not None and ctx.target.name != NAME:
         messages, tools = with_additional(messages, tools, fields)
@@ -56,7 +56,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         logprobs=logprobs,
         service_tier=_decode_tier(fields),
         **read_settings(fields, SETTINGS),
-        spelling=spelling,
+        wire_form=wire_form,
         extras=_with(fields.rest(), include),
     )
 
@@ -94,7 +94,7 @@ def _with(extras: Extras, more: Json) -> Extras:
 
 
 def _decode_input(fields: Fields) -> tuple[tuple[Message, ...], str]:
-    """The messages, and whether they were spelled as one bare string."""
+    """The messages, and the wire form: this protocol's name for one bare string."""
     given = fields.peek("input")
     if type(given) is str:
         fields.take("input")
@@ -106,7 +106,7 @@ def _decode_input(fields: Fields) -> tuple[tuple[Message, ...], str]:
 
 def _encode_input(body: Json, request: Request, ctx: Context) -> None:
     messages = request.messages
-    if request.spelling == NAME and len(messages) == 1 and _is_plain(messages[0]):
+    if request.wire_form == NAME and len(messages) == 1 and _is_plain(messages[0]):
         body["input"] = cast("Text", messages[0].parts[0]).text
         return
     items: list[Json] = []
@@ -121,7 +121,7 @@ def _encode_input(body: Json, request: Request, ctx: Context) -> None:
 def _is_plain(message: Message) -> bool:
     return (
         message.role == "user"
-        and not (message.spelling or message.extras)
+        and not (message.wire_form or message.extras)
         and is_bare(message.parts)
     )
 

@@ -57,7 +57,7 @@ from toolglot.protocols.openai_responses.parts import (
 )
 from toolglot.protocols.openai_responses.response import decode_response, decode_stop, decode_usage
 from toolglot.protocols.openai_responses.surface import NAME, RESPONSE_MINOR, SERVICE_TIERS
-from toolglot.wire.fields import Fields, Home
+from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder
@@ -91,7 +91,7 @@ class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
     def __init__(self, ctx: Context) -> None:
-        super().__init__(Home(ctx, NAME, RESPONSE_MINOR), SseDecoder())
+        super().__init__(WireDocument(ctx, NAME, RESPONSE_MINOR), SseDecoder())
         self._slots: dict[_Key, Slot] = {}
         self._items = Items()
         self._calls = False
@@ -145,7 +145,7 @@ class StreamDecoder(BaseStreamDecoder):
         return PartDelta(slot.index, text)
 
     def _fields(self, value: Json) -> Fields:
-        return Fields(value, self._home)
+        return Fields(value, self._document)
 
     # --- the response
 

@@ -177,7 +177,7 @@ def with_additional(
                 tools = tuple(tool if each is known else each for each in tools)
             else:
                 words, severity = "it is declared before", "info" if tool == known else None
-                fields.home.ctx.note("tool-duplicate", path, words, cast("Any", severity))
+                fields.document.ctx.note("tool-duplicate", path, words, cast("Any", severity))
                 continue
             declared[_identity(tool)] = tool
     return tuple(changed), tools
