@@ -202,7 +202,7 @@ class Context:
         if self.options.emulated_dialect is None:
             return source, target
         name = f"a model without tools ({target.name})"
-        return source, replace(target, name=name, tools=frozenset({"function"}))
+        return source, replace(target, name=name, tools=frozenset({"function"}), hosted_tools=())
 
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None

@@ -409,7 +409,7 @@ def _unanswered(
             left[key] -= 1
         elif call.part.id in elsewhere:
             elsewhere.remove(call.part.id)
-        elif call.part.kind != "provider":
+        else:
             message = f"the call of {call.part.name} ({call.part.id}) has no result"
             yield call.where, "call-unanswered", message
 
@@ -493,7 +493,7 @@ def _unknown(history: _History, request: Request) -> Iterator[_Found]:
         return
     names = {*_names(request.tools), *_added(history.messages)}
     for call in history.calls:
-        if call.part.kind != "provider" and call.part.name not in names:
+        if call.part.name not in names:
             message = f"a call of {call.part.name!r}, which is not among the tools"
             yield call.where, "call-unknown", message
 
@@ -614,11 +614,7 @@ def _without_loose(
     history = _History(messages)
     called = {call.part.id for call in history.calls}
     answered = {result.part.id for result in history.results}
-    loose = {
-        call.where
-        for call in history.calls
-        if call.part.id not in answered and call.part.kind != "provider"
-    }
+    loose = {call.where for call in history.calls if call.part.id not in answered}
     if policy == "drop":
         loose |= {
             result.where

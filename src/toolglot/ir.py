@@ -134,7 +134,7 @@ class Reasoning(Value, frozen=True, kw_only=True, tag="reasoning"):
     extras: Extras = NO_EXTRAS
 
 
-CallKind: TypeAlias = Literal["function", "custom", "provider"]
+CallKind: TypeAlias = Literal["function", "custom"]
 
 
 class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
@@ -246,12 +246,15 @@ class ProviderTool(Value, frozen=True, kw_only=True, tag="provider"):
 Tool: TypeAlias = FunctionTool | CustomTool | NamespaceTool | ProviderTool
 
 
+ChoiceKind: TypeAlias = Literal["function", "custom", "provider"]
+
+
 class ToolChoice(Value, frozen=True, kw_only=True):
     """Which tools the model may or must call. `names` narrows `auto` and `required`."""
 
     mode: Literal["auto", "required", "none", "tool"]
     names: tuple[str, ...] = ()
-    kind: CallKind = "function"
+    kind: ChoiceKind = "function"
     extras: Extras = NO_EXTRAS
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
@@ -150,6 +151,15 @@ class Surface(Struct, frozen=True, kw_only=True):
     tools: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""
 
+    hosted_tools: tuple[HostedTool, ...] = ()
+    """Tools of its own that the provider runs, and that other protocols have, too."""
+
+    client_tools: tuple[ClientTool, ...] = ()
+    """Tools of its own that the client runs."""
+
+    found_tools: Mapping[str, str] = {}
+    """Parts that name a tool which a search has found, by type: the member with its name."""
+
     provider_tools_alone: bool = False
     """It takes tools of its own only where no functions are declared."""
 
@@ -211,9 +221,6 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     wants_true_required: bool = False
     """A model behind it must fill every parameter that is listed as required."""
-
-    error_flag: bool = True
-    """A tool result can say that it failed."""
 
     requires_max_tokens: bool = False
     stream_default: bool = False

@@ -529,10 +529,9 @@ def test_calls_of_unknown_types_are_kept():
     assert isinstance(parts[1], Opaque)
     ctx = foreign()
     stray = (Opaque(protocol="elsewhere", type="tool_calls.x", value={}),)
-    provider = ToolCall(id="a", name="b", arguments="", kind="provider")
-    request = Request(model="m", messages=(Message(role="assistant", parts=(*stray, provider)),))
+    request = Request(model="m", messages=(Message(role="assistant", parts=stray),))
     assert encode(request, ctx)["messages"] == [{"role": "assistant", "content": None}]
-    assert ctx.receipt().codes() == {"part-dropped": 2}
+    assert ctx.receipt().codes() == {"part-dropped": 1}
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -1595,7 +1594,7 @@ def test_parts_without_a_form_in_a_stream():
         PartStarted(0, Image(source=Remote(url="https://i.example"))),
         PartDelta(0, "x"),
         PartEnded(0),
-        PartStarted(1, ToolCall(id="a", name="b", arguments="", kind="provider")),
+        PartStarted(1, Opaque(protocol="elsewhere", type="x", value={})),
         PartDelta(1, "x"),
         PartEnded(1),
         PartStarted(2, Text(text="known ")),

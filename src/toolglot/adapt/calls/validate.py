@@ -234,8 +234,6 @@ class _Checks:
     def call(self, call: ToolCall, path: str, *, truncated: bool = False) -> ToolCall:
         """A call as the client gets it; the same one if there is nothing to change."""
         self.repaired = False
-        if call.kind == "provider":
-            return call
         if self._policy != "off":
             call = self._validated(call, path, truncated=truncated)
         return call if self._mode == "off" else self._sanitised(call, path)
@@ -340,7 +338,7 @@ def _check_choice(choice: Choice, checks: _Checks, ctx: Context) -> Choice:
     parts: list[Part] = []
     number = 0
     for index, part in enumerate(choice.parts):
-        if not isinstance(part, ToolCall) or part.kind == "provider":
+        if not isinstance(part, ToolCall):
             parts.append(part)
             continue
         number += 1
@@ -417,7 +415,7 @@ class Checking:
 
     def _start(self, event: PartStarted) -> Iterable[Event]:
         call = event.part
-        if isinstance(call, ToolCall) and call.kind != "provider":
+        if isinstance(call, ToolCall):
             number = self._numbers[event.choice] = self._numbers.get(event.choice, 0) + 1
             over = self._checks.over(number, call, f"part {event.index}") and self._checks.queues
             growing = Growing(event)

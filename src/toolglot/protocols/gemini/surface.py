@@ -4,6 +4,7 @@ from base64 import b64encode
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
+from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
@@ -101,6 +102,7 @@ SURFACE: Final = Surface(
     openapi_schemas=True,
     reasoning_unsigned=True,
     many_choices=True,
+    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             "avgLogprobs",

@@ -108,8 +108,10 @@ def encode_assistant(
     refusals: list[str] = []
     calls: list[Json] = []
     for part in parts:
-        if isinstance(part, ToolCall) or (isinstance(part, Opaque) and part.type.startswith(CALL)):
-            call = encode_call(part, ctx, own=own)
+        if isinstance(part, ToolCall):
+            calls.append(encode_call(part, own=own))
+        elif isinstance(part, Opaque) and part.type.startswith(CALL):
+            call = part.value if part.protocol == NAME else cannot_carry(part, ctx)
             calls += [call] if call is not None else []
         elif isinstance(part, Reasoning):
             reasoning.append(part)
@@ -431,12 +433,8 @@ def _name(fields: Fields, calls: Calls) -> str:
     return fields.maybe_text("name") or calls.name()
 
 
-def encode_call(part: ToolCall | Opaque, ctx: Context, *, own: bool) -> Json | None:
-    """One call; None, with a note, for what has no form here."""
-    if isinstance(part, Opaque):
-        return part.value if part.protocol == NAME else cannot_carry(part, ctx)
-    if part.kind == "provider":
-        return cannot_carry(part, ctx)
+def encode_call(part: ToolCall, *, own: bool) -> Json:
+    """One call."""
     wire: Json = {"id": part.id}
     if "type" not in part.extras.get(NAME, ()):
         wire["type"] = part.kind

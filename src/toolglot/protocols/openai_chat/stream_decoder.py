@@ -39,12 +39,14 @@ from toolglot.protocols.openai_chat._message import (
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
 from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, with_variants
 from toolglot.wire import jsontext
+from toolglot.wire.error_kinds import is_error
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder
 
 _MOST_CHOICES: Final = 1024
+_NO_STATUS: Final = 600
 _LEGACY: Final = -1
 """The slot of a call in the form before tools."""
 
@@ -401,7 +403,8 @@ class StreamDecoder(BaseStreamDecoder):
         yield from self._parts.end_all(incomplete=True)
         error = value.get("error")
         code = error.get("code") if isinstance(error, dict) else value.get("code")
-        status = code if type(code) is int and 400 <= code < 600 else 500  # noqa: PLR2004 - HTTP's
+        # Some servers have error numbers of their own there, which are no HTTP status.
+        status = code if type(code) is int and is_error(code) and code < _NO_STATUS else 500
         failed = decode_response(WireResponse(body=value, status=status), self._ctx)
         assert isinstance(failed, ApiError)  # noqa: S101 - such a status decodes to nothing else
         yield Failed(failed)

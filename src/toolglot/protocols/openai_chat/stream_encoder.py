@@ -129,9 +129,7 @@ class StreamEncoder(BaseStreamEncoder):
         return b"".join((*chunks, self._words(opened, "text", 0, part.text)))
 
     def _call(self, index: int, part: ToolCall, choice: _Choice) -> bytes:
-        call = encode_call(part, self._ctx, own=True)
-        if call is None:
-            return b""
+        call = encode_call(part, own=True)
         number = choice.calls
         choice.calls += 1
         inner = b',"custom":{"input":' if part.kind == "custom" else b',"function":{"arguments":'

@@ -3,6 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
+from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Fields, Setting
 
@@ -90,10 +91,10 @@ SURFACE: Final = Surface(
     schema_formats=FORMATS,
     object_schemas=True,
     wants_true_required=True,
-    error_flag=False,
     citations=frozenset({"url"}),
     reasoning_unsigned=True,
     many_choices=True,
+    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             # of OpenAI

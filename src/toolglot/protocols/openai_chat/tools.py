@@ -3,7 +3,7 @@
 from typing import Any, Final, cast
 
 from toolglot.context import Context
-from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.ir import ChoiceKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE, variants_of, with_variants
 from toolglot.wire.fields import Fields, merge
@@ -203,7 +203,7 @@ def _decode_object(fields: Fields) -> ToolChoice:
     return ToolChoice(
         mode=mode,
         names=names,
-        kind=cast("CallKind", kind),
+        kind=cast("ChoiceKind", kind),
         extras=with_variants(extras, variants) if variants else extras,
     )
 
