@@ -85,7 +85,7 @@ def test_a_status_is_kept_within_a_protocol():
 
 
 def test_a_status_becomes_the_usual_one_between_protocols():
-    told = [("status-changed", "status 503 is told as 529")]
+    told = [("status-changed", "status 503 becomes 529")]
     assert reply(error(503), 529, B) == (529, told)
     assert reply(error(529), 529, B) == (529, [])
 
