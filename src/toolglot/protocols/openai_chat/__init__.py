@@ -14,7 +14,8 @@ Quirks worth knowing:
   state in `reasoning_details`; sealed state of other providers travels there, as `toolglot-v1`.
 - `prompt_tokens` includes what was read from and written to a cache.
 - `max_tokens` is what every server knows, `max_completion_tokens` what OpenAI now prefers.
-- `functions`, `function_call` and the role `function` are read as what replaced them.
+- `functions`, `function_call` and the role `function` are read as what replaced them; a client that
+  sent them gets `function_call` in the answer.
 
 Which of several wire forms a value had is remembered in `extras` under `VARIANTS`, which no other
 protocol reads and which never reaches the wire as such.

@@ -17,6 +17,7 @@ from toolglot.ir import (
     Text,
     ToolResult,
 )
+from toolglot.protocols.openai_chat._legacy import LEGACY, is_legacy
 from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
@@ -61,6 +62,8 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
     variants: Json = {}
     settings = _decode_variants(fields, variants)
+    if is_legacy(fields):
+        variants[LEGACY] = True
     return Request(
         model=model,
         messages=messages,

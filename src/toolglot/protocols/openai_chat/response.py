@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import ApiError, Choice, Json, Part, Response, StopReason, ToolCall, Usage
+from toolglot.protocols.openai_chat._legacy import legacy_choice, was_legacy
 from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
@@ -118,7 +119,8 @@ def _encode_choice(choice: Choice, ctx: Context, *, own: bool) -> Json:
     if not own:
         message.setdefault("refusal", None)
         wire.setdefault("logprobs", None)
-    return merge(wire, choice.extras, NAME)
+    merge(wire, choice.extras, NAME)
+    return legacy_choice(wire, ctx) if was_legacy(ctx.request) else wire
 
 
 # --- stop reasons ---------------------------------------------------------------------------------

@@ -16,6 +16,12 @@ from toolglot.events import (
     Started,
 )
 from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall
+from toolglot.protocols.openai_chat._legacy import (
+    drop_call,
+    legacy_call,
+    legacy_stop,
+    was_legacy,
+)
 from toolglot.protocols.openai_chat._message import (
     REASONING,
     encode_call,
@@ -83,6 +89,7 @@ class StreamEncoder(BaseStreamEncoder):
     def __init__(self, ctx: Context) -> None:
         super().__init__(ctx)
         self._own = not ctx.foreign(NAME)
+        self._legacy = was_legacy(ctx.request)
         self._base: Json = {}
         self._start = b""
         self._choices: dict[int, _Choice] = {}
@@ -132,11 +139,22 @@ class StreamEncoder(BaseStreamEncoder):
         call = encode_call(part, own=True)
         number = choice.calls
         choice.calls += 1
+        if self._legacy:
+            return self._legacy_call(index, part, choice, call)
         inner = b',"custom":{"input":' if part.kind == "custom" else b',"function":{"arguments":'
         head = choice.head + b'{"tool_calls":[{"index":' + str(number).encode() + inner
         self._open[index] = opened = _Open(choice, part, head, b"}}]}" + _END)
         opened.at, opened.wrote = number, bool(part.arguments)
         return choice.write({"tool_calls": [{"index": number, **call}]})
+
+    def _legacy_call(self, index: int, part: ToolCall, choice: _Choice, call: Json) -> bytes:
+        if choice.calls > 1:
+            drop_call(part.name, self._ctx)
+            return b""
+        head = choice.head + b'{"function_call":{"arguments":'
+        self._open[index] = opened = _Open(choice, part, head, b"}}" + _END)
+        opened.wrote = bool(part.arguments)
+        return choice.write({"function_call": legacy_call(call, self._ctx)})
 
     def _part_delta(self, event: PartDelta) -> bytes:
         opened = self._open.get(event.index)
@@ -154,8 +172,10 @@ class StreamEncoder(BaseStreamEncoder):
                 return b""
             return self._words(opened, field, event.piece, event.text)
         if kind is ToolCall and field == "signature":
-            entry = {"index": opened.at, "extra_content": signed(event.text)}
-            return opened.choice.write({"tool_calls": [entry]})
+            extra = {"extra_content": signed(event.text)}
+            if self._legacy:
+                return opened.choice.write({"function_call": extra})
+            return opened.choice.write({"tool_calls": [{"index": opened.at, **extra}]})
         return self._citation(opened, event.citation) if event.citation is not None else b""
 
     def _words(self, opened: _Open, field: str, piece: int, text: str) -> bytes:
@@ -193,6 +213,8 @@ class StreamEncoder(BaseStreamEncoder):
             chunks.append(self._begin(index))
             choice = self._choices[index]
             word = encode_stop(stop, self._ctx, called=choice.calls > 0, own=self._own)
+            if self._legacy and choice.calls:
+                word = legacy_stop(word)
             end = b'{},"logprobs":null,"finish_reason":' + jsontext.encode(word) + b"}]}\n\n"
             chunks.append(choice.head + end)
         request = self._ctx.request
