@@ -1,7 +1,7 @@
 """The protocols by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
@@ -43,7 +43,7 @@ class StreamEncoder(Protocol):
         ...
 
 
-class Codec(Protocol):
+class ProtocolModule(Protocol):
     """What every protocol package offers: its name, its surface and the seven names."""
 
     NAME: str
@@ -78,12 +78,15 @@ class Codec(Protocol):
         ...
 
 
-PROTOCOLS: Final[Mapping[str, Codec]] = {
-    codec.NAME: codec for codec in (anthropic, openai_chat, openai_responses, gemini, ollama)
+Codec: TypeAlias = ProtocolModule
+"""The same under its earlier name."""
+
+PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
+    module.NAME: module for module in (anthropic, openai_chat, openai_responses, gemini, ollama)
 }
 
 
-def get_protocol(name: str) -> Codec:
+def get_protocol(name: str) -> ProtocolModule:
     """The protocol of that name, or an `UnknownProtocolError` that lists them."""
     try:
         return PROTOCOLS[name]

@@ -34,9 +34,7 @@ ID_RULES: Final[Mapping[str, Rule]] = {
 
 
 class Surface(Struct, frozen=True, kw_only=True):
-    """Facts about one protocol. Field names are those of the interlingua, paths those of the
-    wire.
-    """
+    """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
     name: str
     path: str

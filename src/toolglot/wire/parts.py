@@ -21,9 +21,7 @@ ERROR_MARK: Final = "[tool error] "
 
 
 def arguments_object(call: ToolCall, ctx: Context) -> Json:
-    """A call's arguments as an object, wrapped where they are none. Reversed by
-    `arguments_text`.
-    """
+    """A call's arguments as an object, wrapped if they are none: see `arguments_text`."""
     try:
         value = _parse(call, ctx) if call.arguments else {}
     except ValueError:

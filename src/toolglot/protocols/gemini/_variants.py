@@ -159,9 +159,7 @@ class CallIds:
         return made, True
 
     def _is_invented(self, fields: Fields, waiting: dict[str, None]) -> bool:
-        """Whether a client made up an id for the result of a call that has none; it stays among
-        the rest.
-        """
+        """Whether a client made up an id for the result of a call that has none."""
         given = fields.peek("id")
         return type(given) is str and given not in self._seen and next(iter(waiting)) in self._made
 

@@ -126,9 +126,7 @@ class StreamDecoder(BaseStreamDecoder):
             self._skip(str(error))
 
     def _plain_delta(self, value: Json) -> PartDelta | None:
-        """By far the most chunks: more of an open text or call of the one choice that most streams
-        have.
-        """
+        """By far the most chunks: more of an open text or call of the only choice."""
         delta = _only_delta(value)
         if delta is None or len(delta) != 1:
             return None
