@@ -1,7 +1,7 @@
 """The protocols by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
@@ -11,6 +11,7 @@ from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_re
 from toolglot.surface import Surface
 from toolglot.wire.follow import Check
 from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.stream_rules import Linter
 
 
 class StreamDecoder(Protocol):
@@ -48,6 +49,7 @@ class Codec(Protocol):
 
     NAME: str
     SURFACE: Surface
+    LINTER: Linter[Any]
 
     def decode_request(self, wire: WireRequest, ctx: Context) -> Request:
         """The interlingua of a request."""

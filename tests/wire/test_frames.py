@@ -2,8 +2,15 @@
 
 import pytest
 
-from toolglot.lint.framing import array_frames, by_type, line_frames, sse_frames
-from toolglot.lint.rules import BROKEN, COMMENT, DONE
+from toolglot.wire.frames import (
+    BROKEN,
+    COMMENT,
+    DONE,
+    array_frames,
+    by_type,
+    line_frames,
+    sse_frames,
+)
 
 
 def read(data):

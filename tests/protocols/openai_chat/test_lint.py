@@ -1,7 +1,7 @@
 """Each rule for streams of Chat Completions is broken alone and found under its name."""
 
 import pytest
-from tests.lint.recorded import GONE, broken, changed, put, sse, without
+from tests.protocols.recorded import GONE, broken, changed, put, sse, without
 
 from toolglot.lint import lint_stream, rules_of
 
@@ -73,6 +73,8 @@ BREAKS = [
     ("finish-missing", 7, without(GOOD, 6)),
     ("finish-missing", 1, [DONE]),
     ("end-missing", 7, GOOD[:-1]),
+    ("call-index", 4, put(GOOD, 4, chunk(tool_calls=["half a call"]))),
+    ("call-index", 4, put(GOOD, 4, chunk(tool_calls={"index": 0}))),
 ]
 BREAKS[18] = ("arguments", 4, [*BREAKS[18][2], *GOOD[6:]])
 

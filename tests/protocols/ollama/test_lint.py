@@ -1,7 +1,7 @@
 """Each rule for streams of Ollama is broken alone and found under its name."""
 
 import pytest
-from tests.lint.recorded import GONE, broken, changed, lines, put
+from tests.protocols.recorded import GONE, broken, changed, lines, put
 
 from toolglot.lint import lint_stream, rules_of
 

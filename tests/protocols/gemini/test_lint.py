@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.lint.recorded import GONE, broken, changed, put, sse
+from tests.protocols.recorded import GONE, broken, changed, put, sse
 
 from toolglot.lint import lint_stream, rules_of
 

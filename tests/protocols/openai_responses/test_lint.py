@@ -1,7 +1,7 @@
 """Each rule for streams of Responses is broken alone and found under its name."""
 
 import pytest
-from tests.lint.recorded import GONE, broken, changed, put, sse, without
+from tests.protocols.recorded import GONE, broken, changed, put, sse, without
 
 from toolglot.lint import lint_stream, rules_of
 
@@ -106,6 +106,7 @@ PATCH = {
     "call_id": "call_2",
     "name": "patch",
     "input": "*** Begin",
+    "status": "completed",
 }
 FREEFORM = numbered(
     [
@@ -155,6 +156,7 @@ BREAKS = [
     ("item-same", 13, changed(GOOD, 13, "item.id", "fc_2")),
     ("item-same", 13, changed(GOOD, 13, "item.call_id", "call_2")),
     ("item-same", 8, changed(GOOD, 8, "item.id", "")),
+    ("item-status", 6, changed(FREEFORM, 6, "item.status", GONE)),
     ("item-status", 9, changed(GOOD, 9, "item.status", "completed")),
     ("item-status", 8, changed(GOOD, 8, "item.status", GONE)),
     ("call-id", 9, changed(GOOD, 9, "item.name", "")),

@@ -1,7 +1,7 @@
 """Each rule for streams of Anthropic Messages is broken alone and found under its name."""
 
 import pytest
-from tests.lint.recorded import GONE, broken, changed, put, sse, without
+from tests.protocols.recorded import GONE, broken, changed, put, sse, without
 
 from toolglot.lint import lint_stream, rules_of
 
@@ -89,6 +89,7 @@ BREAKS = [
     ("block-open", 5, put(GOOD, 5, stop(0))),
     ("block-open", 3, put(GOOD, 3, delta([0], "text_delta", text="where"))),
     ("block-stopped", 8, without(GOOD, 7)),
+    ("call-input", 6, without(GOOD, 6)),
     ("delta-fits", 6, put(GOOD, 6, delta(1, "text_delta", text="x"))),
     ("delta-fits", 3, put(GOOD, 3, delta(0, "input_json_delta", partial_json=""))),
     ("delta-fits", 3, put(GOOD, 3, delta(0, "thinking_delta", thinking="x"))),
@@ -120,7 +121,6 @@ BREAKS = [
         put(GOOD, 2, b": a comment\n\n"),
         [*GOOD[:3], ERROR],
         [ERROR],
-        without(GOOD, 6),
         put(GOOD, 4, delta(0, "new_delta", text="unknown to us")),
     ],
 )

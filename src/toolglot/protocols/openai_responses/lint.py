@@ -1,16 +1,32 @@
-"""Streams of OpenAI Responses: what the strictest of its clients need.
+"""The rules that streams of OpenAI Responses keep.
 
 Reference: https://platform.openai.com/docs/api-reference/responses-streaming and the types of the
-Python SDK 3.49 (read 2026-11-15). Types of events and items that are not known here are let be.
+Python SDK 3.49 (read 2026-11-15). Types of events and items that are not known here are
+accepted.
+
+What is marked strict was measured (2026-11-15). Servers that number events also write the rest, so
+the first event tells careful servers from others. The `openai` package goes by `response.created`
+and indices, opencode by ids of items and the status of calls, and it repeats the request for ever
+if the usage is missing at the end; Codex CLI reads that in full. `[DONE]` at the end is skipped.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.lint.framing import by_type, sse_frames
-from toolglot.lint.rules import (
+from toolglot.wire.frames import Frame, by_type, sse_frames
+from toolglot.wire.json_values import (
+    is_count,
+    is_json,
+    is_text,
+    joined,
+    member,
+    members,
+    object_of,
+    show,
+    text_of,
+)
+from toolglot.wire.stream_rules import (
     AFTER_END,
     BLANK_LINE,
     END,
@@ -20,18 +36,10 @@ from toolglot.lint.rules import (
     NOT_JSON,
     TYPED,
     Finding,
-    Frame,
     Linter,
     Rule,
     State,
-    is_count,
-    is_json,
-    is_text,
-    joined,
-    member,
-    members,
-    show,
-    text_of,
+    strict_check,
 )
 
 _CREATED, _IN_PROGRESS, _ERROR = "response.created", "response.in_progress", "error"
@@ -80,6 +88,11 @@ _ABOUT_ITEM: Final = (
     *(f"{stem}." for stem in (*_TEXTS, *_PARTS)),
     "response.output_text.annotation.",
 )
+_STRICT_ITEM: Final = (
+    *(f"{stem}.delta" for stem in _TEXTS if stem.endswith(("_text", "_arguments", "_input"))),
+    *(f"{part}.added" for part in _PARTS),
+)
+"""Events that clients cannot read without the item that they belong to."""
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _WITH_STATUS: Final = ("message", "function_call")
 _DETAILS: Final = {
@@ -111,20 +124,29 @@ class _Stream(State):
     def is_over(self, frame: Frame) -> bool:
         return self.over or (self.errored and frame.kind != _FAILED)
 
+    @property
+    def complete(self) -> bool:
+        return self.over or self.errored
+
+    def item_added(self, value: Json) -> None:
+        index, wire = value.get("output_index"), value.get("item")
+        if type(index) is int and isinstance(wire, dict):
+            self.items[index] = _Item(wire)
+
+    def final(self, _value: Json) -> None:
+        self.over = True
+
+    def error(self, _value: Json) -> None:
+        self.errored = True
+
     def take(self, frame: Frame) -> None:
         kind = frame.kind
-        self.over = kind in _FINAL
-        self.errored = self.errored or kind == _ERROR
         self.begun = self.begun or kind == _IN_PROGRESS
         sequence = frame.value.get("sequence_number")
         self.sequence = sequence + 1 if is_count(sequence) else self.sequence + 1
         if kind in _STATUS:
             self.id = self.id or member(frame.value, "response", "id")
-        elif kind == _ADDED:
-            index, wire = frame.value.get("output_index"), frame.value.get("item")
-            if is_count(index) and isinstance(wire, dict):
-                self.items[index] = _Item(wire)
-        elif (item := self.item(frame)) is not None:
+        elif kind != _ADDED and (item := self.item(frame)) is not None:
             self._learn(item, frame)
 
     def _learn(self, item: _Item, frame: Frame) -> None:
@@ -167,10 +189,18 @@ def _in_progress(stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield f"no {_IN_PROGRESS} came before"
 
 
+def _is_numbered(_stream: _Stream, value: Json) -> bool:
+    return type(value.get("sequence_number")) is int
+
+
 def _sequence(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     number = frame.value.get("sequence_number")
     if number != stream.sequence or type(number) is not int:
         yield f"sequence_number is {show(number)} where {stream.sequence} is due"
+
+
+def _has_response_id(_stream: _Stream, value: Json) -> bool:
+    return type(object_of(value, "response").get("id")) is str
 
 
 def _response_id(stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -193,10 +223,19 @@ def _output_index(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield "the event has no output_index"
 
 
+def _is_new_item(stream: _Stream, value: Json) -> bool:
+    index = value.get("output_index")
+    return type(index) is int and index not in stream.items
+
+
 def _output_order(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     index, due = frame.value.get("output_index"), len(stream.items)
     if is_count(index) and index != due:
         yield f"the item is number {show(index)} where {due} is due"
+
+
+def _has_item_id(_stream: _Stream, value: Json) -> bool:
+    return type(value.get("item_id")) is str
 
 
 def _item_id(stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -207,6 +246,11 @@ def _item_id(stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield "the event has no item_id"
     elif item is not None and value != item.id:
         yield f"item_id is {show(value)}, but the item is {show(item.id)}"
+
+
+def _is_known_item(stream: _Stream, value: Json) -> bool:
+    index = value.get("output_index")
+    return type(index) is int and index in stream.items
 
 
 def _item_added(stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -228,6 +272,15 @@ def _item_open(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
             yield f"no output_item.done came for item {index}"
 
 
+def _has_id(_stream: _Stream, value: Json) -> bool:
+    return type(object_of(value, "item").get("id")) is str
+
+
+def _call_has_call_id(_stream: _Stream, value: Json) -> bool:
+    item = object_of(value, "item")
+    return text_of(item.get("type")) not in _CALLS or bool(item.get("call_id"))
+
+
 def _item_same(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     wire, item = frame.value.get("item"), stream.item(frame)
     value = member(wire, "id")
@@ -240,17 +293,24 @@ def _item_same(stream: _Stream, frame: Frame) -> Iterator[Finding]:
             yield f"call_id changes from {show(item.call_id)} to {show(member(wire, 'call_id'))}"
 
 
-def _item_status(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
+def _call_has_status(_stream: _Stream, value: Json) -> bool:
+    item = object_of(value, "item")
+    return text_of(item.get("type")) not in _CALLS or bool(item.get("status"))
+
+
+def _item_status(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     wire = frame.value.get("item")
     status = member(wire, "status")
     due = ("in_progress",) if frame.kind == _ADDED else ("completed", "incomplete")
-    if member(wire, "type") in _WITH_STATUS and status not in due:
+    wrong = member(wire, "type") in _WITH_STATUS and status not in due
+    if wrong or (frame.kind == _DONE and not _call_has_status(stream, frame.value)):
         yield f"the status of the item is {show(status)} instead of {show(due[0])}"
 
 
 def _call_id(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
     wire = frame.value.get("item")
-    missing = [key for key in ("call_id", "name") if not is_text(member(wire, key))]
+    keys = ("call_id", "name") if frame.kind == _ADDED else ("call_id",)
+    missing = [key for key in keys if not is_text(member(wire, key))]
     if text_of(member(wire, "type")) in _CALLS and missing:
         yield f"the call has no {joined(missing)}"
 
@@ -285,9 +345,9 @@ def _done_text(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     if stem not in _TEXTS or word != "done" or item is None:
         return
     key, place = _TEXTS[stem]
-    text, told = frame.value.get(key), stream.text(item, stem, _place(frame, place))
-    if text != told:
-        yield f"{key} is {show(text)}, but the deltas make up {show(told)}"
+    text, streamed = frame.value.get(key), stream.text(item, stem, _place(frame, place))
+    if text != streamed:
+        yield f"{key} is {show(text)}, but the deltas make up {show(streamed)}"
 
 
 def _item_text(stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -295,9 +355,9 @@ def _item_text(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     if item is None or not isinstance(wire, dict):
         return
     for stem, place, text in _texts_of(wire):
-        told = stream.text(item, stem, place)
-        if text != told:
-            yield f"the item says {show(text)}, but the deltas make up {show(told)}"
+        streamed = stream.text(item, stem, place)
+        if text != streamed:
+            yield f"the item says {show(text)}, but the deltas make up {show(streamed)}"
 
 
 def _texts_of(wire: Json) -> Iterator[tuple[str, int, Any]]:
@@ -330,17 +390,29 @@ def _arguments(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield f"the arguments of a whole call are {show(text)}, which is not JSON"
 
 
+def _has_output(_stream: _Stream, value: Json) -> bool:
+    return type(object_of(value, "response").get("output")) is list
+
+
 def _final_output(stream: _Stream, frame: Frame) -> Iterator[Finding]:
-    told = [item.id for _, item in sorted(stream.items.items())]
+    announced = [item.id for _, item in sorted(stream.items.items())]
     given = [member(each, "id") for each in members(frame.value.get("response"), "output")]
     if not isinstance(member(frame.value, "response", "output"), list):
         yield "the response has no output"
-    elif given != told:
-        yield f"the response holds {_listed(given)}, but the items were {_listed(told)}"
+    elif given != announced:
+        yield f"the response holds {_listed(given)}, but the items were {_listed(announced)}"
 
 
 def _listed(ids: list[Any]) -> str:
     return joined(map(show, ids)) if ids else "no items"
+
+
+def _has_usage(_stream: _Stream, value: Json) -> bool:
+    usage = object_of(object_of(value, "response"), "usage")
+    details = usage.get("input_tokens_details")
+    return type(usage.get("total_tokens")) is int and (
+        details is None or (type(details) is dict and "cached_tokens" in details)
+    )
 
 
 def _final_usage(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -374,8 +446,15 @@ def _end_missing(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
 
 
 LINTER: Final = Linter(
-    frames=partial(sse_frames, kind=by_type),
+    frames=sse_frames,
+    kind=by_type,
     state=_Stream,
+    done=True,
+    follow={
+        _ADDED: _Stream.item_added,
+        **dict.fromkeys(_FINAL, _Stream.final),
+        _ERROR: _Stream.error,
+    },
     rules=(
         NOT_JSON,
         BLANK_LINE,
@@ -389,29 +468,91 @@ LINTER: Final = Linter(
             (_ADDED, _COMPLETED, _INCOMPLETE),
             _in_progress,
         ),
-        Rule("sequence", "sequence_number counts from 0 without gaps", (EVERY,), _sequence),
-        Rule("response-id", "the response keeps its id", tuple(_STATUS), _response_id),
+        Rule(
+            "sequence",
+            "sequence_number counts from 0 without gaps",
+            (EVERY,),
+            _sequence,
+            {_CREATED: _is_numbered},
+        ),
+        Rule(
+            "response-id",
+            "the response keeps its id",
+            tuple(_STATUS),
+            _response_id,
+            dict.fromkeys((_CREATED, _COMPLETED, _INCOMPLETE), _has_response_id),
+        ),
         Rule("status", "the response has the status of the event", tuple(_STATUS), _status),
         Rule("output-index", "events of an item have its output_index", (EVERY,), _output_index),
-        Rule("output-order", "items are numbered 0, 1, 2 …", (_ADDED,), _output_order),
-        Rule("item-id", "events of an item have its item_id", (EVERY,), _item_id),
-        Rule("item-added", "output_item.added comes before them", (EVERY,), _item_added),
+        Rule(
+            "output-order",
+            "items are numbered 0, 1, 2 …",
+            (_ADDED,),
+            _output_order,
+            {_ADDED: _is_new_item},
+        ),
+        Rule(
+            "item-id",
+            "events of an item have its item_id",
+            (EVERY,),
+            _item_id,
+            dict.fromkeys(_STRICT_ITEM, _has_item_id),
+        ),
+        Rule(
+            "item-added",
+            "output_item.added comes before them",
+            (EVERY,),
+            _item_added,
+            dict.fromkeys((*_STRICT_ITEM, _DONE), _is_known_item),
+        ),
         Rule("item-over", "output_item.done comes after them, once", (EVERY,), _item_over),
         Rule("item-open", "every item is done", (_COMPLETED, _INCOMPLETE), _item_open),
-        Rule("item-same", "an item keeps its ids", (_ADDED, _DONE), _item_same),
-        Rule("item-status", "an item has a fitting status", (_ADDED, _DONE), _item_status),
-        Rule("call-id", "a call has a call_id and a name", (_ADDED,), _call_id),
+        Rule(
+            "item-same",
+            "an item keeps its ids",
+            (_ADDED, _DONE),
+            _item_same,
+            {_ADDED: _has_id, _DONE: _has_id},
+        ),
+        Rule(
+            "item-status",
+            "an item has a fitting status",
+            (_ADDED, _DONE),
+            _item_status,
+            {_DONE: _call_has_status},
+        ),
+        Rule(
+            "call-id",
+            "a call has a call_id and a name",
+            (_ADDED, _DONE),
+            _call_id,
+            {_DONE: _call_has_call_id},
+        ),
         Rule("part-added", "a part is added before its text", (EVERY,), _part_added),
         Rule("part-done", "a part that was added is done", (_DONE,), _part_done),
         Rule("delta-text", "a delta has its text", (EVERY,), _delta_text),
         Rule("done-text", "the end of a text repeats its deltas", (EVERY,), _done_text),
         Rule("item-text", "a whole item repeats its deltas", (_DONE,), _item_text),
         Rule("arguments", "whole arguments are JSON", (_ARGUMENTS_DONE, _DONE), _arguments),
-        Rule("final-output", "the last event holds all items", _FINAL[:2], _final_output),
-        Rule("final-usage", "the last event holds the usage", _FINAL[:2], _final_usage),
+        Rule(
+            "final-output",
+            "the last event holds all items",
+            _FINAL[:2],
+            _final_output,
+            dict.fromkeys(_FINAL[:2], _has_output),
+        ),
+        Rule(
+            "final-usage",
+            "the last event holds the usage",
+            _FINAL[:2],
+            _final_usage,
+            dict.fromkeys(_FINAL[:2], _has_usage),
+        ),
         Rule("incomplete-reason", "incomplete has a reason", (_INCOMPLETE,), _incomplete_reason),
         Rule("error-shape", "an error has a message", (_FAILED, _ERROR), _error_shape),
         AFTER_END,
         Rule("end-missing", "a final response ends the stream", (END,), _end_missing),
     ),
 )
+
+StreamCheck: Final = strict_check(LINTER)

@@ -1,4 +1,4 @@
-"""Whole streams to frames: server-sent events, and lines of JSON.
+"""Recorded streams to frames: server-sent events, lines of JSON, or one JSON array.
 
 Unlike the decoders that translate, these keep what a linter must see: comments, `event:` lines, and
 whether the last event was ended.
@@ -8,9 +8,18 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from msgspec import Struct
+
 from toolglot.ir import Json
-from toolglot.lint.rules import BROKEN, COMMENT, DONE, Frame, show, text_of
 from toolglot.wire import jsontext
+from toolglot.wire.json_values import show
+
+BROKEN: Final = "\0broken"
+"""The kind of data that is not a JSON object."""
+DONE: Final = "[DONE]"
+"""The marker that ends some streams."""
+COMMENT: Final = "\0comment"
+"""A comment line; it has the number of the event before it."""
 
 Kind = Callable[[Json], str]
 """What kind of event an object is."""
@@ -19,9 +28,23 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
+class Frame(Struct, frozen=True, kw_only=True):
+    """One event as it was sent: its number, what kind it is, its `event:` line and its object."""
+
+    number: int
+    kind: str
+    value: Json = {}
+    name: str | None = None
+    ended: bool = True
+    """Whether a blank line followed."""
+    why: str = ""
+    """Why the data is not a JSON object."""
+
+
 def by_type(value: Json) -> str:
-    """The kind of an event that says its type."""
-    return text_of(value.get("type"))
+    """The kind of an event that has a type."""
+    kind = value.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def sse_frames(data: bytes, kind: Kind) -> Iterator[Frame]:
@@ -45,7 +68,7 @@ def sse_frames(data: bytes, kind: Kind) -> Iterator[Frame]:
 
 
 def line_frames(data: bytes, kind: Kind) -> Iterator[Frame]:
-    """The lines of a stream of JSON lines, blank ones left out."""
+    """The lines of a stream of JSON lines; blank ones are skipped."""
     lines = (line.strip() for line in data.split(b"\n"))
     for count, line in enumerate((line for line in lines if line), 1):
         yield _frame(count, line, kind)

@@ -1,28 +1,25 @@
-"""Streams of Ollama: what the strictest of its clients need.
+"""The rules that streams of Ollama keep.
 
-Reference: https://docs.ollama.com/api/chat and the Python SDK 0.6 (read 2026-11-15).
+Reference: https://docs.ollama.com/api/chat and the Python SDK 0.6 (read 2026-11-15). The
+SDK needs the role in every message, so that is marked strict.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.lint.framing import line_frames
-from toolglot.lint.rules import (
+from toolglot.wire.frames import Frame, line_frames
+from toolglot.wire.json_values import is_text, member, members, show
+from toolglot.wire.stream_rules import (
     AFTER_END,
     END,
     NO_DONE,
     NOT_JSON,
     Finding,
-    Frame,
     Linter,
     Rule,
     State,
-    is_text,
-    member,
-    members,
-    show,
+    strict_check,
 )
 
 _LINE, _ERROR = "line", "error"
@@ -33,8 +30,25 @@ def _kind(value: Json) -> str:
 
 
 class _Stream(State):
-    def take(self, frame: Frame) -> None:
-        self.over = frame.kind == _ERROR or frame.value.get("done") is True
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = False
+
+    @property
+    def complete(self) -> bool:
+        return self.done
+
+    def line(self, value: Json) -> None:
+        if value.get("done") is True:
+            self.done = self.over = True
+
+    def error(self, _value: Json) -> None:
+        self.over = True
+
+
+def _has_role(_stream: _Stream, value: Json) -> bool:
+    message = value.get("message")
+    return message is None or (type(message) is dict and bool(message.get("role")))
 
 
 def _role(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -80,13 +94,15 @@ def _end_missing(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
 
 
 LINTER: Final = Linter(
-    frames=partial(line_frames, kind=_kind),
+    frames=line_frames,
+    kind=_kind,
     state=_Stream,
+    follow={_LINE: _Stream.line, _ERROR: _Stream.error},
     rules=(
         NOT_JSON,
         NO_DONE,
-        Rule("role", "every line has a message with its role", (_LINE,), _role),
-        Rule("done-flag", "every line says whether it is done", (_LINE,), _done_flag),
+        Rule("role", "every line has a message with its role", (_LINE,), _role, {_LINE: _has_role}),
+        Rule("done-flag", "every line has done, true or false", (_LINE,), _done_flag),
         Rule("done-reason", "the last line has a done_reason", (_LINE,), _done_reason),
         Rule("call-name", "a call has a name", (_LINE,), _call_name),
         Rule("call-arguments", "the arguments of a call are an object", (_LINE,), _call_arguments),
@@ -97,3 +113,5 @@ LINTER: Final = Linter(
         ),
     ),
 )
+
+StreamCheck: Final = strict_check(LINTER)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 from typing import Any
 
 from toolglot.lint import lint_stream
@@ -57,3 +58,26 @@ def without(events: list[Event], *numbers: int) -> list[Event]:
 def broken(data: bytes, protocol: str) -> list[tuple[str, int]]:
     """What a stream breaks: rules and the numbers of the events."""
     return [(violation.rule, violation.event) for violation in lint_stream(data, protocol)]
+
+
+JUNK = [None, True, -1, 2**70, 0.5, "", "x", [], [None], {}, {"type": 7}, [[]], "\ud800", 10**400]
+
+
+def mutated(line: bytes, dice: random.Random) -> bytes:
+    """A line whose JSON holds something unexpected somewhere."""
+    head = b"data: " if line.startswith(b"data: ") else b""
+    try:
+        value = json.loads(line[len(head) :])
+    except ValueError:
+        return line
+    places = list(walk({"": value}))
+    for node, key in dice.sample(places, min(2, len(places))):
+        node[key] = dice.choice(JUNK)
+    return head + json.dumps(value).encode()
+
+
+def walk(node):
+    for key in node if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], (dict, list)):
+            yield from walk(node[key])

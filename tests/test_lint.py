@@ -1,6 +1,5 @@
 """The linter as a whole: any bytes, any protocol, and the streams that we write ourselves."""
 
-import json
 import random
 from pathlib import Path
 
@@ -8,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.laws.corpus import FIXTURES, NAMES, fixture_id
+from tests.protocols.recorded import mutated
 
 import toolglot
 from toolglot.lint import lint_stream, rules_of
-from toolglot.lint.rules import is_count, is_json, joined, member, members, show
 
 STREAMS = [
     (folder.name, file)
@@ -84,9 +83,6 @@ def test_any_bytes_are_judged_and_none_is_refused(name: str, data: bytes) -> Non
             assert violation.message.isprintable()
 
 
-JUNK = [None, True, -1, 2**70, 0.5, "", "x", [], [None], {}, {"type": 7}, [[]], "\ud800", 10**400]
-
-
 @pytest.mark.parametrize(("name", "file"), STREAMS, ids=fixture_id)
 def test_streams_with_anything_anywhere_are_judged(name: str, file: Path) -> None:
     dice = random.Random(file.name)
@@ -96,26 +92,6 @@ def test_streams_with_anything_anywhere_are_judged(name: str, file: Path) -> Non
             assert violation.message.isprintable()
 
 
-def mutated(line: bytes, dice: random.Random) -> bytes:
-    """A line whose JSON holds something unexpected somewhere."""
-    head = b"data: " if line.startswith(b"data: ") else b""
-    try:
-        value = json.loads(line[len(head) :])
-    except ValueError:
-        return line
-    places = list(walk({"": value}))
-    for node, key in dice.sample(places, min(2, len(places))):
-        node[key] = dice.choice(JUNK)
-    return head + json.dumps(value).encode()
-
-
-def walk(node):
-    for key in node if isinstance(node, dict) else range(len(node)):
-        yield node, key
-        if isinstance(node[key], (dict, list)):
-            yield from walk(node[key])
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_deep_nesting_is_no_trouble(name: str) -> None:
     deep = b"[" * 100_000
@@ -123,36 +99,3 @@ def test_deep_nesting_is_no_trouble(name: str) -> None:
     nested = b'{"type":' + b"[" * 900 + b"]" * 900 + b"}"
     for framed in (b"data: " + nested + b"\n\n", nested, b"[" + nested + b"]"):
         assert lint_stream(framed, name)
-
-
-def test_reading_values_of_any_shape():
-    assert member({"a": {"b": 1}}, "a", "b") == 1
-    assert member({"a": [1]}, "a", "b") is None
-    assert member(None, "a") is None
-    assert members({"a": [{"b": 1}, 2]}, "a") == [{"b": 1}]
-    assert members({"a": {"b": 1}}, "a") == []
-    assert [is_count(value) for value in (0, 7, -1, True, 1.0, "1", None)] == [
-        True,
-        True,
-        *[False] * 5,
-    ]
-    assert [is_json(text) for text in ("", "{}", "[1", "1")] == [True, True, False, True]
-
-
-def test_values_in_a_sentence():
-    assert [show(value) for value in (None, "a", 7, True, 0.5, {}, [], 10**30)] == [
-        "nothing",
-        "'a'",
-        "7",
-        "True",
-        "0.5",
-        "an object",
-        "an array",
-        "a large number",
-    ]
-    assert show("x" * 90) == repr("x" * 60 + "…")
-    assert [joined(words) for words in (["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "a",
-        "a and b",
-        "a, b and c",
-    ]

@@ -1,24 +1,18 @@
-"""Streams of OpenAI Chat Completions: what the strictest of its clients need.
+"""The rules that streams of OpenAI Chat Completions keep.
 
 Reference: https://platform.openai.com/docs/api-reference/chat-streaming (read 2026-11-15).
+
+What is marked strict was measured (2026-11-15): the `openai` package goes by `object` and indices;
+opencode needs the index of every piece of a call, its id and name in the first one, and repeats the
+request for ever without a finish reason. Nobody needs `[DONE]`.
 """
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.lint.framing import sse_frames
-from toolglot.lint.rules import (
-    AFTER_END,
-    BLANK_LINE,
-    END,
-    NOT_JSON,
-    Finding,
-    Frame,
-    Linter,
-    Rule,
-    State,
+from toolglot.wire.frames import Frame, sse_frames
+from toolglot.wire.json_values import (
     is_count,
     is_json,
     is_text,
@@ -28,12 +22,23 @@ from toolglot.lint.rules import (
     show,
     text_of,
 )
+from toolglot.wire.stream_rules import (
+    AFTER_END,
+    BLANK_LINE,
+    END,
+    NOT_JSON,
+    Finding,
+    Linter,
+    Rule,
+    State,
+    strict_check,
+)
 
 _CHUNK, _ERROR = "chunk", "error"
 
 
 def _kind(value: Json) -> str:
-    return _ERROR if value.get("error") is not None else _CHUNK
+    return _ERROR if value.get("error") else _CHUNK
 
 
 class _Choice:
@@ -44,6 +49,11 @@ class _Choice:
         self.finish: str | None = None
         self.calls: dict[int, list[str]] = {}
 
+    def add_calls(self, pieces: Any) -> None:
+        for piece in pieces if type(pieces) is list else ():
+            if type(piece) is dict and type(index := piece.get("index")) is int:
+                self.calls.setdefault(index, [])
+
 
 class _Stream(State):
     def __init__(self) -> None:
@@ -52,18 +62,42 @@ class _Stream(State):
         self.failed = False
         self.choices: dict[int, _Choice] = {}
 
+    @property
+    def complete(self) -> bool:
+        """Whether every choice has a finish reason, or an error came."""
+        return self.failed or (
+            bool(self.choices) and all(choice.finish for choice in self.choices.values())
+        )
+
+    def error(self, _value: Json) -> None:
+        self.failed = True
+
+    def chunk(self, value: Json) -> None:
+        choices = value.get("choices")
+        if type(choices) is not list:
+            return
+        for wire in choices:
+            if type(wire) is not dict or type(index := wire.get("index")) is not int:
+                continue
+            choice = self.choices.get(index)
+            if choice is None:
+                choice = self.choices[index] = _Choice()
+            if wire.get("finish_reason") and choice.finish is None:
+                choice.finish = str(wire["finish_reason"])
+            delta = wire.get("delta")
+            if type(delta) is dict and (pieces := delta.get("tool_calls")):
+                choice.add_calls(pieces)
+
     def take(self, frame: Frame) -> None:
-        self.failed = self.failed or frame.kind == _ERROR
         if frame.kind != _CHUNK:
             return
         self.id = self.id or frame.value.get("id")
         for index, wire in _choices(frame):
-            choice = self.choices.setdefault(index, _Choice())
+            choice = self.choices[index]
             choice.role = choice.role or member(wire, "delta", "role") is not None
-            choice.finish = choice.finish or text_of(wire.get("finish_reason")) or None
             for call in _calls(wire):
                 if is_count(number := call.get("index")):
-                    choice.calls.setdefault(number, []).append(_arguments_of(call))
+                    choice.calls[number].append(_arguments_of(call))
 
     def mark(self) -> None:
         self.over = True
@@ -113,6 +147,39 @@ def _chunk_head(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield f"the chunk has no {joined(missing)}"
 
 
+def _is_readable(stream: _Stream, value: Json) -> bool:
+    """The object, and what clients need of choices and of calls in them: as this runs for every
+    chunk, it is one loop for four rules.
+    """
+    choices = value.get("choices")
+    if choices and type(choices) is list:
+        if not value.get("object"):
+            return False
+        for wire in choices:
+            if type(wire) is not dict or type(index := wire.get("index")) is not int:
+                return False
+            delta = wire.get("delta")
+            if type(delta) is dict and (pieces := delta.get("tool_calls")):
+                choice = stream.choices.get(index)
+                if not _are_readable(pieces, choice.calls if choice is not None else ()):
+                    return False
+    return True
+
+
+def _are_readable(pieces: Any, known: Collection[int]) -> bool:
+    """Whether every piece of a call has its index, and the first one the id and the name."""
+    if type(pieces) is not list:
+        return False
+    for piece in pieces:
+        if type(piece) is not dict or type(index := piece.get("index")) is not int:
+            return False
+        if index not in known:
+            if not (piece.get("id") and _name_of(piece)):
+                return False
+            known = {*known, index}
+    return True
+
+
 def _choice_index(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
     choices = frame.value.get("choices")
     if not isinstance(choices, list):
@@ -135,14 +202,17 @@ def _role(stream: _Stream, frame: Frame) -> Iterator[Finding]:
         if first and role != "assistant":
             yield f"the first delta of choice {index} has the role {show(role)}"
         elif not first and role is not None and stream.choice(index).role:
-            yield f"the role of choice {index} is told again"
+            yield f"the role of choice {index} is repeated"
 
 
 def _call_index(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     for place, wire in _choices(frame):
         known = len(stream.choice(place).calls)
-        for call in _calls(wire):
-            index = call.get("index")
+        calls = member(wire, "delta", "tool_calls")
+        if calls and not isinstance(calls, list):
+            yield f"tool_calls are {show(calls)} instead of an array"
+        for call in calls if isinstance(calls, list) else ():
+            index = member(call, "index")
             if not is_count(index):
                 yield "a delta of a call has no index"
             elif index > known:
@@ -206,11 +276,11 @@ def _arguments(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     for index, wire in _choices(frame):
         if wire.get("finish_reason") != "tool_calls":
             continue
-        told = {number: list(texts) for number, texts in stream.choice(index).calls.items()}
+        given = {number: list(texts) for number, texts in stream.choice(index).calls.items()}
         for call in _calls(wire):
             if is_count(number := call.get("index")):
-                told.setdefault(number, []).append(_arguments_of(call))
-        for number, texts in told.items():
+                given.setdefault(number, []).append(_arguments_of(call))
+        for number, texts in given.items():
             if not is_json("".join(texts)):
                 yield f"the arguments of call {number} do not add up to JSON"
 
@@ -244,20 +314,29 @@ def _done_missing(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
 
 
 LINTER: Final = Linter(
-    frames=partial(sse_frames, kind=_kind),
+    frames=sse_frames,
+    kind=_kind,
     state=_Stream,
+    done=True,
+    follow={_CHUNK: _Stream.chunk, _ERROR: _Stream.error},
     rules=(
         NOT_JSON,
         BLANK_LINE,
         Rule("chunk-id", "all chunks have the same id", (_CHUNK,), _chunk_id),
         Rule("chunk-object", "the object is chat.completion.chunk", (_CHUNK,), _chunk_object),
         Rule("chunk-head", "a chunk has created and model", (_CHUNK,), _chunk_head),
-        Rule("choice-index", "a choice has an index", (_CHUNK,), _choice_index),
+        Rule(
+            "choice-index",
+            "a choice has an index",
+            (_CHUNK,),
+            _choice_index,
+            {_CHUNK: _is_readable},
+        ),
         Rule("choice-delta", "a choice has a delta", (_CHUNK,), _choice_delta),
         Rule("role", "the first delta of a choice has the role, no other", (_CHUNK,), _role),
         Rule("call-index", "calls are numbered 0, 1, 2 …", (_CHUNK,), _call_index),
         Rule("call-start", "a call starts with id, type, name", (_CHUNK,), _call_start),
-        Rule("call-repeat", "id and name are told once", (_CHUNK,), _call_repeat),
+        Rule("call-repeat", "id and name come once", (_CHUNK,), _call_repeat),
         Rule("arguments", "the arguments of a call are JSON", (_CHUNK,), _arguments),
         Rule("finish-once", "a choice has one finish_reason", (_CHUNK,), _finish_once),
         Rule("finish-last", "nothing follows a finish_reason", (_CHUNK,), _finish_last),
@@ -269,3 +348,5 @@ LINTER: Final = Linter(
         Rule("end-missing", "`[DONE]` ends the stream", (END,), _done_missing),
     ),
 )
+
+StreamCheck: Final = strict_check(LINTER)

@@ -1,26 +1,28 @@
-"""What all stream linters share: frames, rules over frames, and running them.
+"""The rules that the streams of a protocol keep, and two ways to run them.
 
-A linter is a state and a table of rules. A rule names the kinds of frame that it looks at and
-yields a sentence for everything wrong; it sees the state as it was before the frame. A new rule is
-one entry.
+A linter is a table of rules over one state. A rule names the kinds of event that it looks at and
+yields a sentence for everything wrong; it sees the state as it was before the event. What known
+clients cannot do without is marked in the rule itself, as `strict`: a cheap predicate for each kind
+of event.
+
+- `Linter.run` reports every rule that a recorded stream breaks.
+- `StrictCheck` follows a stream while it passes, and runs the marked predicates alone.
+
+Whatever the check rejects, the linter reports too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Generic, TypeAlias, TypeGuard, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from toolglot.ir import Json
-from toolglot.wire import jsontext
+from toolglot.wire.frames import BROKEN, COMMENT, DONE, Frame, Kind, by_type
+from toolglot.wire.json_values import show
 
 EVERY: Final = "\0every"
 """Every event that could be read."""
-BROKEN: Final = "\0broken"
-"""Data that is no JSON object."""
-DONE: Final = "[DONE]"
-"""The mark that ends some streams."""
-COMMENT: Final = "\0comment"
-"""A line for nobody; it has the number of the event before it."""
 AFTER: Final = "\0after"
 """Whatever comes when the stream is over."""
 END: Final = "\0end"
@@ -38,30 +40,24 @@ class Violation(Struct, frozen=True):
         return f"event {self.event}: {self.rule}: {self.message}"
 
 
-class Frame(Struct, frozen=True, kw_only=True):
-    """One event as it was sent: its number, what kind it is, its `event:` line and its object."""
-
-    number: int
-    kind: str
-    value: Json = {}
-    name: str | None = None
-    ended: bool = True
-    why: str = ""
-
-
 class State:
-    """What a linter remembers of the frames so far."""
+    """What is known of the events so far."""
 
     def __init__(self) -> None:
         self.count = 0
         self.over = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether clients know that the answer is complete."""
+        return self.over
 
     def is_over(self, _frame: Frame) -> bool:
         """Whether this frame comes too late."""
         return self.over
 
     def take(self, frame: Frame) -> None:
-        """Learn from an event, after the rules have seen it."""
+        """Learn from an event, for the linter alone."""
 
     def mark(self) -> None:
         """Learn that `[DONE]` came."""
@@ -69,38 +65,49 @@ class State:
 
 S = TypeVar("S", bound=State)
 Finding: TypeAlias = str | tuple[int, str]
-"""What is wrong, in words; with the number of the event if it is not the one at hand."""
+"""What is wrong, in words; with the number of the event if it is not the current one."""
 
 
 class Rule(Struct, Generic[S], frozen=True):
-    """A short stable code, what it demands, the kinds of frame it looks at, and the check."""
+    """A short stable code, what it demands, the kinds of event it looks at, and the check."""
 
     code: str
     meaning: str
     on: tuple[str, ...]
     check: Callable[[S, Frame], Iterator[Finding]]
+    strict: Mapping[str, Callable[[S, Json], bool]] = {}
+    """What known clients break on, by kind of event: false where they do."""
 
 
-class Linter(Struct, Generic[S], frozen=True):
-    """How the streams of one protocol are read and what holds for them."""
+class Linter(Struct, Generic[S], frozen=True, kw_only=True):
+    """How the streams of one protocol are read, and the rules that they keep."""
 
-    frames: Callable[[bytes], Iterable[Frame]]
+    frames: Callable[[bytes, Kind], Iterable[Frame]]
+    kind: Kind
     state: Callable[[], S]
+    follow: Mapping[str, Callable[[S, Json], None]]
+    """What the state learns for strict predicates, by kind of event."""
     rules: tuple[Rule[S], ...]
+    named: bool = False
+    """Clients go by the `event:` line, so an event without it is lost on them."""
+    done: bool = False
+    """Clients accept `[DONE]` behind a complete answer."""
 
     def run(self, data: bytes) -> list[Violation]:
         """Every rule that a stream breaks, in the order of its events."""
         state, found, last = self.state(), _Found(self.rules), 1
-        for frame in self.frames(data):
+        for frame in self.frames(data, self.kind):
             late = frame.kind != COMMENT and state.is_over(frame)
-            found.look(state, frame, AFTER if late else frame.kind)
+            found.check(state, frame, AFTER if late else frame.kind)
             last = frame.number
             if frame.kind == DONE:
                 state.mark()
             elif not late and frame.kind not in (BROKEN, COMMENT):
+                if (follow := self.follow.get(frame.kind)) is not None:
+                    follow(state, frame.value)
                 state.take(frame)
                 state.count += 1
-        found.look(state, Frame(number=last, kind=END), END)
+        found.check(state, Frame(number=last, kind=END), END)
         return sorted(found.violations, key=lambda violation: violation.event)
 
 
@@ -112,7 +119,7 @@ class _Found(Generic[S]):
         self._rules = rules
         self._known: dict[str, list[Rule[S]]] = {}
 
-    def look(self, state: S, frame: Frame, kind: str) -> None:
+    def check(self, state: S, frame: Frame, kind: str) -> None:
         rules = self._known.get(kind)
         if rules is None:
             readable = kind not in (BROKEN, DONE, COMMENT, AFTER, END)
@@ -125,68 +132,61 @@ class _Found(Generic[S]):
                 self.violations.append(Violation(number, rule.code, words))
 
 
-# --- reading values of any shape ------------------------------------------------------------------
+_Strict: TypeAlias = tuple[Callable[[Any, Json], bool], ...]
+_Step: TypeAlias = tuple[_Strict, Callable[[Any, Json], None] | None]
+"""For a kind of event: the predicates, and what the state learns from it."""
 
 
-def member(value: Any, *keys: str) -> Any:
-    """A member of a member; None where there is none."""
-    for key in keys:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
+class StrictCheck:
+    """Whether the strictest known clients can read a stream, event by event."""
+
+    __slots__ = ("_done", "_kind", "_named", "_state", "_steps")
+
+    def __init__(self, linter: Linter[Any], steps: Mapping[str, _Step]) -> None:
+        self._state: Any = linter.state()
+        # A call less for most events of the protocols whose events have a type.
+        self._kind = None if linter.kind is by_type else linter.kind
+        self._named, self._done = linter.named, linter.done
+        self._steps = steps
+
+    @property
+    def ended(self) -> bool:
+        """Whether clients know that the answer is complete."""
+        complete: bool = self._state.complete
+        return complete
+
+    def sound(self, name: str, value: Json) -> bool:
+        """Whether they can read this event."""
+        kind = value.get("type") if self._kind is None else self._kind(value)
+        if self._named and kind != name:
+            return False
+        if type(kind) is not str:
+            kind = ""
+        if (step := self._steps.get(kind)) is not None:
+            state, (strict, follow) = self._state, step
+            for holds in strict:
+                if not holds(state, value):
+                    return False
+            if follow is not None:
+                follow(state, value)
+        return True
+
+    def sound_mark(self, payload: bytes) -> bool:
+        """Whether they can read an event that is not a JSON object."""
+        return self._done and payload == DONE.encode() and self.ended
 
 
-def members(value: Any, key: str) -> list[Json]:
-    """The objects of an array."""
-    found = member(value, key)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def is_count(value: Any) -> TypeGuard[int]:
-    """Whether a value can be an index or a number of tokens."""
-    return type(value) is int and value >= 0
-
-
-def is_text(value: Any) -> TypeGuard[str]:
-    """Whether a value is a string that says something."""
-    return isinstance(value, str) and value != ""
-
-
-def text_of(value: Any) -> str:
-    """A string, or an empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def is_json(text: str) -> bool:
-    """Whether a text is JSON; no text at all stands for an empty object."""
-    try:
-        jsontext.peek(text or "{}")
-    except ValueError:
-        return False
-    return True
-
-
-_LONG: Final = 60
-
-
-def show(value: Any) -> str:
-    """A value in a sentence."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, str):
-        return repr(value if len(value) <= _LONG else value[:_LONG] + "…")
-    if isinstance(value, (bool, float)):
-        return str(value)
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**18 else "a large number"
-    return "an object" if isinstance(value, dict) else "an array"
-
-
-def joined(words: Iterable[str]) -> str:
-    """Words in a sentence: a, b and c."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+def strict_check(linter: Linter[S]) -> Callable[[], StrictCheck]:
+    """What makes a check for each stream, with the strict predicates looked up once."""
+    kinds = {*linter.follow, *(kind for rule in linter.rules for kind in rule.strict)}
+    steps = {
+        kind: (
+            tuple(rule.strict[kind] for rule in linter.rules if kind in rule.strict),
+            linter.follow.get(kind),
+        )
+        for kind in kinds
+    }
+    return partial(StrictCheck, linter, steps)
 
 
 # --- rules that several protocols have ------------------------------------------------------------
@@ -231,8 +231,13 @@ def unnamed(_state: State, frame: Frame) -> Iterator[Finding]:
 
 
 def typed(_state: State, _frame: Frame) -> Iterator[Finding]:
-    """Every event says what it is."""
+    """Every event has a type."""
     yield "the event has no type"
+
+
+def never(_state: State, _value: Json) -> bool:
+    """No known client can read it."""
+    return False
 
 
 NOT_JSON: Final[Rule[Any]] = Rule("not-json", "data is one JSON object", (BROKEN,), broken)
@@ -245,4 +250,4 @@ NAMED: Final[Rule[Any]] = Rule(
     "event-line", "the `event:` line is the type of the event", (EVERY,), named
 )
 UNNAMED: Final[Rule[Any]] = Rule("event-line", "there are no `event:` lines", (EVERY,), unnamed)
-TYPED: Final[Rule[Any]] = Rule("type-missing", "every event has a type", ("",), typed)
+TYPED: Final[Rule[Any]] = Rule("type-missing", "every event has a type", ("",), typed, {"": never})

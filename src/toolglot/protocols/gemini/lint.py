@@ -1,32 +1,30 @@
-"""Streams of Gemini: what the strictest of its clients need.
+"""The rules that streams of Gemini keep.
 
 Reference: https://ai.google.dev/api/generate-content (read 2026-11-15). Gemini CLI and the Python
 SDK give up on a comment line. Without `alt=sse` the stream is one JSON array, which is read too.
+
+Clients forgive nearly everything, but read every event as JSON; opencode repeats the request for
+ever without a `finishReason`. So no rule is marked strict; only the end is followed.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.lint.framing import array_frames, sse_frames
-from toolglot.lint.rules import (
+from toolglot.wire.frames import COMMENT, Frame, Kind, array_frames, sse_frames
+from toolglot.wire.json_values import is_text, joined, member, members, show
+from toolglot.wire.stream_rules import (
     AFTER_END,
     BLANK_LINE,
-    COMMENT,
     END,
     NO_DONE,
     NOT_JSON,
     UNNAMED,
     Finding,
-    Frame,
     Linter,
     Rule,
     State,
-    is_text,
-    joined,
-    member,
-    members,
-    show,
+    strict_check,
 )
 
 _CHUNK, _ERROR = "chunk", "error"
@@ -36,10 +34,8 @@ def _kind(value: Json) -> str:
     return _ERROR if "error" in value else _CHUNK
 
 
-def _frames(data: bytes) -> Iterable[Frame]:
-    if data.lstrip()[:1] == b"[":
-        return array_frames(data, _kind)
-    return sse_frames(data, _kind)
+def _frames(data: bytes, kind: Kind) -> Iterable[Frame]:
+    return (array_frames if data.lstrip()[:1] == b"[" else sse_frames)(data, kind)
 
 
 class _Stream(State):
@@ -48,10 +44,23 @@ class _Stream(State):
         self.seen: set[int] = set()
         self.finished: set[int] = set()
         self.blocked = False
+        self.stopped = False
+
+    @property
+    def complete(self) -> bool:
+        return self.stopped or self.blocked
+
+    def chunk(self, value: Json) -> None:
+        candidates = value.get("candidates")
+        if type(candidates) is list:
+            for candidate in candidates:
+                if type(candidate) is dict and candidate.get("finishReason"):
+                    self.stopped = True
+        if "promptFeedback" in value:
+            self.blocked = True
 
     def take(self, frame: Frame) -> None:
         self.over = self.over or frame.kind == _ERROR
-        self.blocked = self.blocked or "promptFeedback" in frame.value
         for index, candidate in _candidates(frame):
             self.seen.add(index)
             if candidate.get("finishReason") is not None:
@@ -136,7 +145,9 @@ def _finish_missing(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
 
 LINTER: Final = Linter(
     frames=_frames,
+    kind=_kind,
     state=_Stream,
+    follow={_CHUNK: _Stream.chunk, _ERROR: _Stream.chunk},
     rules=(
         NOT_JSON,
         BLANK_LINE,
@@ -154,3 +165,5 @@ LINTER: Final = Linter(
         Rule("end-missing", "a finishReason or an error ends the stream", (END,), _finish_missing),
     ),
 )
+
+StreamCheck: Final = strict_check(LINTER)
