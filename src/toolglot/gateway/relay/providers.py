@@ -23,6 +23,7 @@ from toolglot.profiles import (
     tools_for,
 )
 from toolglot.registry import default_auth
+from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
     **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
@@ -182,8 +183,8 @@ class Upstream(Struct, kw_only=True):
         return "keep" if self.profile is None or self.profile.attribution else "drop"
 
     def _id_rule(self) -> str | None:
-        nine = self.profile is not None and self.profile.tools.ids == "nine"
-        return "mistral" if nine else None
+        known = self.profile.tools.ids if self.profile else None
+        return known if known in ID_RULES else None
 
 
 def make_upstreams(

@@ -1,17 +1,20 @@
-"""Collecting findings: what each answer shows, with the evidence for it."""
+"""Findings: what each response shows about a server, with the evidence for it."""
 
 import re
 from typing import Final
 
+from msgspec import Struct
+
 from toolglot import ir
 from toolglot.dialects.text import ParsedText, parse_text
-from toolglot.discovery.questions import ADD, WEATHER
-from toolglot.discovery.reading import Reading
-from toolglot.discovery.shapes import error_text
-from toolglot.discovery.values import EXCERPT, Answer, Evidence, Finding
+from toolglot.discovery.parse_response import ParsedResponse, error_text
+from toolglot.discovery.probe import ProbeResponse
+from toolglot.discovery.probe_requests import ADD, WEATHER
 
 _TOOLS: Final = (WEATHER, ADD)
 _SPACE: Final = re.compile(r"\s+")
+_EXCERPT: Final = 120
+"""Characters of an answer that a finding may quote."""
 _LONGEST: Final = 4000
 """Characters of an answer that are looked at to quote from it."""
 
@@ -47,8 +50,24 @@ SUBJECTS: Final = (
 """Everything that can be found out, in the order in which it is shown, and in words."""
 
 
-class Notebook:
-    """Findings as they are made. The first one on a subject stands."""
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What a finding rests on."""
+
+    probe: str
+    status: int
+    excerpt: str
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that was found out. What was not found out has no finding."""
+
+    subject: str
+    value: str
+    evidence: Evidence
+
+
+class Findings:
+    """Findings as they are made; the first one on a subject counts."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -59,24 +78,28 @@ class Notebook:
         """What is known on a subject; None is unknown."""
         return next((each.value for each in self.findings if each.subject == subject), None)
 
-    def add(self, subject: str, value: str, probe: str, answer: Answer, quote: str = "") -> None:
-        """Write a finding down."""
+    def add(
+        self, subject: str, value: str, probe: str, answer: ProbeResponse, quote: str = ""
+    ) -> None:
+        """Add a finding."""
         evidence = Evidence(
             probe=probe, status=answer.status, excerpt=excerpt(quote) if quote else quoted(answer)
         )
         self.findings.append(Finding(subject=subject, value=value, evidence=evidence))
 
-    def once(self, subject: str, value: str, probe: str, answer: Answer, quote: str = "") -> None:
-        """Write a finding down unless there is one on this subject."""
+    def once(
+        self, subject: str, value: str, probe: str, answer: ProbeResponse, quote: str = ""
+    ) -> None:
+        """Add a finding unless there is one on this subject."""
         if self.get(subject) is None:
             self.add(subject, value, probe, answer, quote)
 
     def forget(self, subject: str) -> None:
-        """Strike out what later answers have overtaken."""
+        """Drop what later responses have overtaken."""
         self.findings = [each for each in self.findings if each.subject != subject]
 
     def quirk(self, word: str, text: str) -> None:
-        """Write a peculiarity down: a word for programs, a sentence for people."""
+        """Add a peculiarity: a word for programs, a sentence for people."""
         self.quirks.setdefault(word, text)
 
     def sorted(self) -> tuple[Finding, ...]:
@@ -85,8 +108,8 @@ class Notebook:
         return tuple(sorted(self.findings, key=lambda each: order.index(each.subject)))
 
 
-def quoted(answer: Answer) -> str:
-    """The telling piece of an answer."""
+def quoted(answer: ProbeResponse) -> str:
+    """The part of a response that shows most."""
     if answer.failure:
         return excerpt(answer.failure)
     body = answer.body[:_LONGEST]
@@ -96,28 +119,30 @@ def quoted(answer: Answer) -> str:
 def excerpt(text: str) -> str:
     """A text on one line, cut to what evidence may quote."""
     line = "".join(each if each.isprintable() else " " for each in _SPACE.sub(" ", text)).strip()
-    return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
+    return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
 
 
 # --- what readings show ---------------------------------------------------------------------------
 
 
-def note_answer(book: Notebook, probe: str, answer: Answer, reading: Reading) -> None:
-    """What any answer of a model shows, whatever was asked."""
+def note_answer(
+    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
+) -> None:
+    """What any answer of a model shows."""
     if reading.response is None:
         return
     subject = "stream-usage" if reading.streamed else "usage"
     used = reading.stream_usage if reading.streamed else reading.response.usage is not None
     words = _usage_words(reading.response)
-    book.once(subject, "yes" if used else "no", probe, answer, words)
+    findings.once(subject, "yes" if used else "no", probe, answer, words)
     if reading.reasoning:
-        book.once("reasoning", reading.reasoning, probe, answer, f"field {reading.reasoning}")
+        findings.once("reasoning", reading.reasoning, probe, answer, f"field {reading.reasoning}")
     elif parse_text(reading.text, _TOOLS).reasoning:
-        book.once("reasoning", "tags", probe, answer, reading.text)
-        book.quirk("think-tags", "Reasoning stands in the text, between tags.")
+        findings.once("reasoning", "tags", probe, answer, reading.text)
+        findings.quirk("think-tags", "Reasoning stands in the text, between tags.")
 
 
-def said(reading: Reading) -> str:
+def said(reading: ParsedResponse) -> str:
     """What a model said, in short: its calls, or else its words."""
     return " ".join(f"{call.name} {call.arguments}" for call in reading.calls) or reading.text
 
@@ -127,59 +152,69 @@ def _usage_words(response: ir.Response) -> str:
     return f"{usage.prompt} tokens in, {usage.output} out" if usage else "no usage in it"
 
 
-def note_tools(book: Notebook, probe: str, answer: Answer, reading: Reading) -> None:
+def note_tools(
+    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
+) -> None:
     """What an answer to a question shows for which a tool was offered that fits it."""
-    note_calls(book, probe, answer, reading, parse_text(reading.text, _TOOLS))
-    if book.get("tools") is None and not reading.cut:
-        book.add("tools", "not called", probe, answer, reading.text)
+    note_calls(findings, probe, answer, reading, parse_text(reading.text, _TOOLS))
+    if findings.get("tools") is None and not reading.cut:
+        findings.add("tools", "not called", probe, answer, reading.text)
 
 
 def note_calls(
-    book: Notebook, probe: str, answer: Answer, reading: Reading, parsed: ParsedText
+    findings: Findings,
+    probe: str,
+    answer: ProbeResponse,
+    reading: ParsedResponse,
+    parsed: ParsedText,
 ) -> None:
     """The calls in an answer, or else those in its text."""
     if reading.calls:
         call = reading.calls[0]
-        book.once("tools", "called", probe, answer, said(reading))
-        book.once("ids", id_words(call), probe, answer, "" if call.id_made else call.id)
-        book.example = book.example or reading.example or f"{call.name} {call.arguments}"
+        findings.once("tools", "called", probe, answer, said(reading))
+        findings.once("ids", id_words(call), probe, answer, "" if call.id_made else call.id)
+        findings.example = findings.example or reading.example or f"{call.name} {call.arguments}"
         return
-    if note_dialect(book, probe, answer, parsed):
-        book.once("tools", "in text", probe, answer, parsed.calls[0].raw)
+    if note_dialect(findings, probe, answer, parsed):
+        findings.once("tools", "in text", probe, answer, parsed.calls[0].raw)
 
 
-def note_dialect(book: Notebook, probe: str, answer: Answer, parsed: ParsedText) -> bool:
+def note_dialect(findings: Findings, probe: str, answer: ProbeResponse, parsed: ParsedText) -> bool:
     """A call that a model wrote as text, if there is one."""
     if not parsed.calls or parsed.dialect is None:
         return False
-    book.once("dialect", parsed.dialect, probe, answer, parsed.calls[0].raw)
-    book.example = book.example or parsed.calls[0].raw
+    findings.once("dialect", parsed.dialect, probe, answer, parsed.calls[0].raw)
+    findings.example = findings.example or parsed.calls[0].raw
     return True
 
 
-def note_stream(book: Notebook, probe: str, answer: Answer, reading: Reading) -> None:
+def note_stream(
+    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
+) -> None:
     """How a stream of an answer with a call came."""
     if not reading.streamed:
-        book.add("stream", "no stream", probe, answer)
+        findings.add("stream", "no stream", probe, answer)
         return
-    book.add("streaming", "yes", probe, answer)
+    findings.add("streaming", "yes", probe, answer)
     if not reading.calls:
         return
     pieces = reading.deltas > len(reading.calls)
     words = f"{len(reading.calls)} calls, arguments in {reading.deltas} pieces"
-    book.add("stream", "deltas" if pieces else "whole", probe, answer, words)
+    findings.add("stream", "deltas" if pieces else "whole", probe, answer, words)
     if reading.names > len(reading.calls):
-        book.quirk("repeated-names", "A streamed call has its name in more than one piece.")
+        findings.quirk("repeated-names", "A streamed call has its name in more than one piece.")
 
 
-def note_forced(book: Notebook, probe: str, answer: Answer, reading: Reading) -> None:
-    """Whether a tool choice was kept to, of a question that would be answered otherwise."""
+def note_forced(
+    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
+) -> None:
+    """Whether a tool choice was obeyed that the model would not have made by itself."""
     names = {call.name for call in reading.calls}
     if names == {WEATHER.name}:
-        book.add(probe, "obeyed", probe, answer, said(reading))
+        findings.add(probe, "obeyed", probe, answer, said(reading))
     elif names or not reading.cut:
-        book.add(probe, "ignored", probe, answer, said(reading))
-        book.quirk(f"{probe}-choice-ignored", f"A tool choice ({probe}) is treated as auto.")
+        findings.add(probe, "ignored", probe, answer, said(reading))
+        findings.quirk(f"{probe}-choice-ignored", f"A tool choice ({probe}) is treated as auto.")
 
 
 _BARE: Final = re.compile(r"^[a-zA-Z0-9]+$")

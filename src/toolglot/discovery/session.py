@@ -1,17 +1,16 @@
-"""The order in which an unknown provider is asked.
+"""The order in which an unknown provider is probed.
 
-Nothing is sent from here: `Discovery.run` yields probes and is sent their answers. The order is
-always the same, no question is put twice, and what an answer does not show stays unknown.
+Nothing is sent from here: `Discovery.run` yields probes and is sent their responses. The order is
+always the same, no probe is sent twice, and what a response does not show stays unknown.
 """
 
 from typing import Final
 
-from toolglot.discovery.asking import Asker, Steps
-from toolglot.discovery.exploring import explore
-from toolglot.discovery.finding import Found, Models, find_models, find_protocols
-from toolglot.discovery.result import make_result
+from toolglot.discovery.detect_protocol import Found, ModelList, find_models, find_protocols
+from toolglot.discovery.feature_probes import explore
+from toolglot.discovery.prober import Prober, Steps
+from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
 from toolglot.discovery.urls import normal_url
-from toolglot.discovery.values import DiscoveryResult, Spoken
 
 MAX_PROBES: Final = 24
 """Requests in all; what is left when they are used up stays unknown."""
@@ -32,25 +31,25 @@ class Discovery:
         self, base_url: str, *, model: str | None = None, key: bool = False, limit: int = MAX_PROBES
     ) -> None:
         self.base_url = normal_url(base_url)
-        self._asker = Asker(model=model or "", key=key, limit=limit)
+        self._prober = Prober(model=model or "", key=key, limit=limit)
 
     def run(self) -> Steps[DiscoveryResult]:
         """Ask everything."""
-        models = yield from find_models(self._asker, self.base_url)
-        found = _ranked((yield from find_protocols(self._asker, self.base_url)), models)
+        models = yield from find_models(self._prober, self.base_url)
+        found = _ranked((yield from find_protocols(self._prober, self.base_url)), models)
         if found:
-            yield from explore(self._asker, found[0])
+            yield from explore(self._prober, found[0])
         spoken = (Spoken(protocol=each.protocol, base_url=each.base_url) for each in found)
         return make_result(
-            self._asker.book,
+            self._prober.findings,
             base_url=self.base_url,
             spoken=tuple(spoken),
             models=models.names,
-            asked=tuple(self._asker.asked),
+            asked=tuple(self._prober.asked),
         )
 
 
-def _ranked(found: list[Found], models: Models) -> list[Found]:
+def _ranked(found: list[Found], models: ModelList) -> list[Found]:
     """The protocols that are spoken: those with calls first; then the list of models decides."""
     return sorted(
         found, key=lambda each: (not each.reading.calls, each.protocol != models.protocol)

@@ -24,8 +24,8 @@ from tests.discovery.scripted import (
 
 from toolglot.calls import parse_tool_calls
 from toolglot.dialects.text import parse_text
-from toolglot.discovery import MAX_PROBES, Answer, Discovery, to_profile
-from toolglot.discovery.facts import SUBJECTS
+from toolglot.discovery import MAX_PROBES, Discovery, ProbeResponse, to_profile
+from toolglot.discovery.findings import SUBJECTS
 from toolglot.parsers import get_parser
 from toolglot.profiles import register_profile, unregister
 from toolglot.registry import PROTOCOLS
@@ -435,7 +435,7 @@ def test_ids_of_nine_characters_are_a_rule_once_longer_ones_are_refused():
     result = ask(chat_only(answers, HELLO))
     assert result.get("ids") == "9 letters and digits"
     assert result.get("foreign-ids") == "refused"
-    assert to_profile(result)["tools"]["ids"] == "nine"
+    assert to_profile(result)["tools"]["ids"] == "mistral"
     assert "own-ids" in words(result)
 
 
@@ -578,7 +578,7 @@ PAGE = reply(200, b"<!DOCTYPE html><html><title>Router</title></html>", "text/ht
     [
         PAGE,
         NOT_FOUND,
-        Answer(failure="no answer within 20 s"),
+        ProbeResponse(failure="no answer within 20 s"),
         reply(200, b"\x00\xff"),
         reply(200, []),
     ],
@@ -636,7 +636,7 @@ BODIES = (
     )
 )
 ANSWERS = st.builds(
-    Answer,
+    ProbeResponse,
     status=st.sampled_from([0, 200, 201, 302, 400, 401, 404, 429, 500, 503]),
     body=BODIES,
 )

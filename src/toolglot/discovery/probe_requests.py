@@ -93,7 +93,7 @@ _TAUGHT: Final = (
     '<tool_call>{"name": "get_weather", "arguments": {"city": "..."}}</tool_call>'
 )
 
-QUESTIONS: Final[Mapping[str, ir.Request]] = {
+PROBE_REQUESTS: Final[Mapping[str, ir.Request]] = {
     "hello": _HELLO,
     "tools": _asks(_PARIS, WEATHER),
     "stream": replace(_asks(_PARIS, WEATHER), stream=True, include_usage=True),

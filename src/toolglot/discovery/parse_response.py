@@ -1,4 +1,4 @@
-"""What an answer says, whichever protocol it is in."""
+"""Parsing a response of an unknown server: its protocol is recognised by its structure alone."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,35 +6,15 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot import ir
+from toolglot.api import listed_models
 from toolglot.context import Context
-from toolglot.discovery.shapes import (
-    ANSWERS,
-    EVENTS,
-    error_shape,
-    json_value,
-    protocol_by,
-    stream_values,
-    wordy_shape,
-)
 from toolglot.errors import ToolglotError
 from toolglot.events import Event, PartDelta, PartStarted, UsageSeen, fold
-from toolglot.registry import get_protocol
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import decode_response
 from toolglot.wire import jsontext
-
-_TURNS: Final = ("choices", "message", "output", "content", "candidates", "content_block", "item")
-"""Where an answer or an event holds the words of the model."""
-
-_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
-    "anthropic": ("content",),
-    "openai-chat": ("choices", "message", "tool_calls"),
-    "openai-responses": ("output",),
-    "gemini": ("candidates", "content", "parts"),
-    "ollama": ("message", "tool_calls"),
-}
-"""Where a whole answer holds its calls, by protocol."""
-
-_CALL_PIECES: Final = ("choices", "delta", "tool_calls", "function", "name")
+from toolglot.wire.ndjson import NdjsonDecoder
+from toolglot.wire.sse import SseDecoder
 
 _CALL_KEYS: Final = frozenset({"function", "functionCall", "tool_use", "function_call"})
 """A key or a type that gives away a call."""
@@ -51,8 +31,8 @@ REASONING: Final[Mapping[str, str]] = {
 """Keys that hold reasoning, and the word of the profiles for it; the more telling first."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
-    """An answer, understood."""
+class ParsedResponse(Struct, frozen=True, kw_only=True):
+    """A response, its protocol and what it says."""
 
     protocol: str = ""
     response: ir.Response | None = None
@@ -96,51 +76,51 @@ class Reading(Struct, frozen=True, kw_only=True):
         return any(each.stop is not None and each.stop.kind == "length" for each in choices)
 
 
-def read_answer(body: bytes) -> Reading:
-    """What an answer is and says; whatever it is, it is never an exception."""
+def parse_response(body: bytes) -> ParsedResponse:
+    """What a response is and says; it never raises."""
     value = json_value(body)
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        # Gemini streams a JSON array where events were not asked for.
-        protocol = protocol_by(EVENTS, value)
-        return _read_stream(protocol, body, value) if protocol else Reading(error="json")
+        # A stream may be one JSON array.
+        protocol = _protocol_of(value, streamed=True)
+        return _read_stream(protocol, body, value) if protocol else ParsedResponse(error="json")
     if isinstance(value, dict):
-        protocol = protocol_by(ANSWERS, [value])
+        protocol = _protocol_of([value], streamed=False)
         if protocol:
             return _read_body(protocol, value)
-        return Reading(error=error_shape(value))
+        return ParsedResponse(error=error_shape(value))
     events = list(stream_values(body))
-    protocol = protocol_by(EVENTS, events)
+    protocol = _protocol_of(events, streamed=True)
     if protocol:
         return _read_stream(protocol, body, events)
-    return Reading(
-        error=error_shape(events[0]) if events else wordy_shape(body), streamed=bool(events)
+    return ParsedResponse(
+        error=error_shape(events[0]) if events else _text_shape(body), streamed=bool(events)
     )
 
 
 # --- answers --------------------------------------------------------------------------------------
 
 
-def _read_body(protocol: str, value: ir.Json) -> Reading:
+def _read_body(protocol: str, value: ir.Json) -> ParsedResponse:
     try:
         response = decode_response(value, source=protocol)
     except ToolglotError:
         response = None
-    return Reading(
+    return ParsedResponse(
         protocol=protocol,
         response=response if isinstance(response, ir.Response) else None,
-        reasoning=_reasoning([value]),
+        reasoning=_reasoning(protocol, [value]),
         example=_example(protocol, value),
     )
 
 
 def _example(protocol: str, value: ir.Json) -> str:
-    for each in _walk(value, _CALLS[protocol]):
+    for each in _walk(value, get_protocol(protocol).API.calls_at):
         if isinstance(each, dict) and not _CALL_KEYS.isdisjoint((*each, str(each.get("type")))):
             return jsontext.text(each)
     return ""
 
 
-def _read_stream(protocol: str, body: bytes, values: list[ir.Json]) -> Reading:
+def _read_stream(protocol: str, body: bytes, values: list[ir.Json]) -> ParsedResponse:
     events = _events(protocol, body)
     calls = {
         event.index
@@ -156,15 +136,20 @@ def _read_stream(protocol: str, body: bytes, values: list[ir.Json]) -> Reading:
         response = fold(events)
     except ToolglotError:
         response = None
-    return Reading(
+    return ParsedResponse(
         protocol=protocol,
         response=response if isinstance(response, ir.Response) else None,
         streamed=True,
         deltas=len(deltas),
-        names=sum(1 for value in values for name in _walk(value, _CALL_PIECES) if name),
+        names=_count_names(protocol, values),
         stream_usage=any(isinstance(event, UsageSeen) for event in events),
-        reasoning=_reasoning(values),
+        reasoning=_reasoning(protocol, values),
     )
+
+
+def _count_names(protocol: str, values: list[ir.Json]) -> int:
+    path = get_protocol(protocol).API.streamed_names_at
+    return sum(1 for value in values for name in _walk(value, path) if name) if path else 0
 
 
 def _events(protocol: str, body: bytes) -> list[Event]:
@@ -189,11 +174,11 @@ def _walk(value: Any, keys: tuple[str, ...]) -> Iterator[Any]:
         yield from _walk(value[keys[0]], keys[1:])
 
 
-def _reasoning(values: list[ir.Json]) -> str:
+def _reasoning(protocol: str, values: list[ir.Json]) -> str:
     """Where there is reasoning; fields that are there but empty do not count."""
     found: set[str] = set()
     for value in values:
-        for key in _TURNS:
+        for key in get_protocol(protocol).API.answer_keys:
             _filled_keys(value.get(key), found)
     return next((word for key, word in REASONING.items() if key in found), "")
 
@@ -210,3 +195,83 @@ def _filled_keys(value: Any, found: set[str], depth: int = 8) -> None:
                 found.add(key)
             elif isinstance(inner, (dict, list)):
                 _filled_keys(inner, found, depth - 1)
+
+
+# --- structure ------------------------------------------------------------------------------------
+
+
+def _protocol_of(values: list[ir.Json], *, streamed: bool) -> str:
+    """The protocol whose shape is the first to fit one of the values; empty if none fits."""
+    for value in values:
+        for name, codec in PROTOCOLS.items():
+            fits = codec.API.is_event if streamed else codec.API.is_response
+            if fits(value):
+                return name
+    return ""
+
+
+def error_shape(value: ir.Json) -> str:
+    """Whose shape an error has, or a word for it."""
+    # The protocol that is assumed by default has the least specific shape.
+    apis = sorted((codec.API for codec in PROTOCOLS.values()), key=lambda api: api.assumed)
+    style = next((api.error_style for api in apis if api.is_error(value)), "")
+    return style or ("detail" if "detail" in value else "json")
+
+
+def read_models(body: bytes) -> tuple[str, tuple[str, ...]]:
+    """The protocol that a list of models is of, where it shows, and the models."""
+    models = listed_models(json_value(body))
+    first = next(iter(models.values()), {})
+    shown = (name for name, codec in PROTOCOLS.items() if codec.API.is_listed_model(first))
+    return next(shown, ""), tuple(models)
+
+
+def json_value(body: bytes) -> Any:
+    """The value of a JSON text; None if it is none."""
+    try:
+        return jsontext.peek(body)
+    except ValueError:
+        return None
+
+
+def keys_of(body: bytes) -> str:
+    """The keys of an answer, by which its protocol shows; of a stream, those of its first event."""
+    value = json_value(body)
+    first = value if isinstance(value, dict) else next(stream_values(body), {})
+    return f"an object of {', '.join(map(str, first))}"
+
+
+def _text_shape(body: bytes) -> str:
+    """What a body is that is not JSON."""
+    text = body.lstrip()[:200].lower()
+    if not text:
+        return "empty"
+    return "html" if text.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "text"
+
+
+def stream_values(body: bytes) -> Iterator[ir.Json]:
+    """The JSON objects of a stream, of events or of lines."""
+    try:
+        sse = SseDecoder()
+        pieces = [data for _, data in [*sse.feed(body), *sse.close()]]
+        if not pieces:
+            lines = NdjsonDecoder()
+            pieces = [*lines.feed(body), *lines.close()]
+    except ToolglotError:
+        return
+    for piece in pieces:
+        value = json_value(piece)
+        if isinstance(value, dict):
+            yield value
+
+
+def error_text(body: bytes) -> str:
+    """What an error says, in its own words."""
+    value = json_value(body)
+    if isinstance(value, dict):
+        error = value.get("error", value.get("detail", value.get("message")))
+        if isinstance(error, dict):
+            error = error.get("message", error)
+        if error:
+            return error if isinstance(error, str) else jsontext.text(error)
+    return body.decode("utf-8", "replace")
