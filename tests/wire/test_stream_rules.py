@@ -51,7 +51,8 @@ def test_what_the_check_rejects_the_linter_reports(name: str, file: Path) -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_strict_predicates_belong_to_events_that_their_rule_looks_at(name: str) -> None:
     for rule in get_protocol(name).LINTER.rules:
-        assert EVERY in rule.on or set(rule.strict) <= set(rule.on), rule.code
+        assert EVERY in rule.on or set(rule.strict_on) <= set(rule.on), rule.code
+        assert not (rule.strict and EVERY in rule.on) or rule.strict_on, rule.code
 
 
 class Counting(State):
@@ -67,6 +68,10 @@ def no_third(state, _frame):
         yield "a third event"
 
 
+def below_two(state, _value):
+    return state.seen < 2
+
+
 def at_end(_state, _frame):
     yield 1, "the first event is to blame"
 
@@ -78,9 +83,7 @@ LINTER = Linter(
     follow={"a": Counting.see},
     done=True,
     rules=(
-        Rule(
-            "third", "there are two", ("a",), no_third, {"a": lambda state, _value: state.seen < 2}
-        ),
+        Rule("third", "there are two", ("a",), no_third, below_two),
         Rule("blame", "somebody is to blame", (END,), at_end),
     ),
 )

@@ -75,8 +75,10 @@ class Rule(Struct, Generic[S], frozen=True):
     meaning: str
     on: tuple[str, ...]
     check: Callable[[S, Frame], Iterator[Finding]]
-    strict: Mapping[str, Callable[[S, Json], bool]] = {}
-    """What known clients break on, by kind of event: false where they do."""
+    strict: Callable[[S, Json], bool] | None = None
+    """False for events on which known clients break; None: they forgive it."""
+    strict_on: tuple[str, ...] = ()
+    """The kinds of event for which that is known; none: all that the rule looks at."""
 
 
 class Linter(Struct, Generic[S], frozen=True, kw_only=True):
@@ -178,14 +180,13 @@ class StrictCheck:
 
 def strict_check(linter: Linter[S]) -> Callable[[], StrictCheck]:
     """What makes a check for each stream, with the strict predicates looked up once."""
-    kinds = {*linter.follow, *(kind for rule in linter.rules for kind in rule.strict)}
-    steps = {
-        kind: (
-            tuple(rule.strict[kind] for rule in linter.rules if kind in rule.strict),
-            linter.follow.get(kind),
-        )
-        for kind in kinds
-    }
+    strict: dict[str, _Strict] = {}
+    for rule in linter.rules:
+        if rule.strict is not None:
+            for kind in rule.strict_on or rule.on:
+                strict[kind] = (*strict.get(kind, ()), rule.strict)
+    kinds = {*strict, *linter.follow}
+    steps = {kind: (strict.get(kind, ()), linter.follow.get(kind)) for kind in kinds}
     return partial(StrictCheck, linter, steps)
 
 
@@ -250,4 +251,4 @@ NAMED: Final[Rule[Any]] = Rule(
     "event-line", "the `event:` line is the type of the event", (EVERY,), named
 )
 UNNAMED: Final[Rule[Any]] = Rule("event-line", "there are no `event:` lines", (EVERY,), unnamed)
-TYPED: Final[Rule[Any]] = Rule("type-missing", "every event has a type", ("",), typed, {"": never})
+TYPED: Final[Rule[Any]] = Rule("type-missing", "every event has a type", ("",), typed, never)

@@ -101,7 +101,7 @@ LINTER: Final = Linter(
     rules=(
         NOT_JSON,
         NO_DONE,
-        Rule("role", "every line has a message with its role", (_LINE,), _role, {_LINE: _has_role}),
+        Rule("role", "every line has a message with its role", (_LINE,), _role, _has_role),
         Rule("done-flag", "every line has done, true or false", (_LINE,), _done_flag),
         Rule("done-reason", "the last line has a done_reason", (_LINE,), _done_reason),
         Rule("call-name", "a call has a name", (_LINE,), _call_name),

@@ -43,11 +43,7 @@ from toolglot.wire.stream_rules import (
 )
 
 _CREATED, _IN_PROGRESS, _ERROR = "response.created", "response.in_progress", "error"
-_COMPLETED, _INCOMPLETE, _FAILED = (
-    "response.completed",
-    "response.incomplete",
-    "response.failed",
-)
+_COMPLETED, _INCOMPLETE, _FAILED = ("response.completed", "response.incomplete", "response.failed")
 _FINAL: Final = (_COMPLETED, _INCOMPLETE, _FAILED)
 _ADDED, _DONE = "response.output_item.added", "response.output_item.done"
 _ARGUMENTS_DONE: Final = "response.function_call_arguments.done"
@@ -473,60 +469,56 @@ LINTER: Final = Linter(
             "sequence_number counts from 0 without gaps",
             (EVERY,),
             _sequence,
-            {_CREATED: _is_numbered},
+            _is_numbered,
+            (_CREATED,),
         ),
         Rule(
             "response-id",
             "the response keeps its id",
             tuple(_STATUS),
             _response_id,
-            dict.fromkeys((_CREATED, _COMPLETED, _INCOMPLETE), _has_response_id),
+            _has_response_id,
+            (_CREATED, _COMPLETED, _INCOMPLETE),
         ),
         Rule("status", "the response has the status of the event", tuple(_STATUS), _status),
         Rule("output-index", "events of an item have its output_index", (EVERY,), _output_index),
         Rule(
-            "output-order",
-            "items are numbered 0, 1, 2 …",
-            (_ADDED,),
-            _output_order,
-            {_ADDED: _is_new_item},
+            "output-order", "items are numbered 0, 1, 2 …", (_ADDED,), _output_order, _is_new_item
         ),
         Rule(
             "item-id",
             "events of an item have its item_id",
             (EVERY,),
             _item_id,
-            dict.fromkeys(_STRICT_ITEM, _has_item_id),
+            _has_item_id,
+            _STRICT_ITEM,
         ),
         Rule(
             "item-added",
             "output_item.added comes before them",
             (EVERY,),
             _item_added,
-            dict.fromkeys((*_STRICT_ITEM, _DONE), _is_known_item),
+            _is_known_item,
+            (*_STRICT_ITEM, _DONE),
         ),
         Rule("item-over", "output_item.done comes after them, once", (EVERY,), _item_over),
         Rule("item-open", "every item is done", (_COMPLETED, _INCOMPLETE), _item_open),
-        Rule(
-            "item-same",
-            "an item keeps its ids",
-            (_ADDED, _DONE),
-            _item_same,
-            {_ADDED: _has_id, _DONE: _has_id},
-        ),
+        Rule("item-same", "an item keeps its ids", (_ADDED, _DONE), _item_same, _has_id),
         Rule(
             "item-status",
             "an item has a fitting status",
             (_ADDED, _DONE),
             _item_status,
-            {_DONE: _call_has_status},
+            _call_has_status,
+            (_DONE,),
         ),
         Rule(
             "call-id",
             "a call has a call_id and a name",
             (_ADDED, _DONE),
             _call_id,
-            {_DONE: _call_has_call_id},
+            _call_has_call_id,
+            (_DONE,),
         ),
         Rule("part-added", "a part is added before its text", (EVERY,), _part_added),
         Rule("part-done", "a part that was added is done", (_DONE,), _part_done),
@@ -535,19 +527,9 @@ LINTER: Final = Linter(
         Rule("item-text", "a whole item repeats its deltas", (_DONE,), _item_text),
         Rule("arguments", "whole arguments are JSON", (_ARGUMENTS_DONE, _DONE), _arguments),
         Rule(
-            "final-output",
-            "the last event holds all items",
-            _FINAL[:2],
-            _final_output,
-            dict.fromkeys(_FINAL[:2], _has_output),
+            "final-output", "the last event holds all items", _FINAL[:2], _final_output, _has_output
         ),
-        Rule(
-            "final-usage",
-            "the last event holds the usage",
-            _FINAL[:2],
-            _final_usage,
-            dict.fromkeys(_FINAL[:2], _has_usage),
-        ),
+        Rule("final-usage", "the last event holds the usage", _FINAL[:2], _final_usage, _has_usage),
         Rule("incomplete-reason", "incomplete has a reason", (_INCOMPLETE,), _incomplete_reason),
         Rule("error-shape", "an error has a message", (_FAILED, _ERROR), _error_shape),
         AFTER_END,
