@@ -52,9 +52,7 @@ def find_models(prober: Prober, base_url: str) -> Steps[ModelList]:
             break
         protocol, names = read_models(answer.body) if answer.ok else ("", ())
         if names:
-            prober.findings.add(
-                "models", f"{len(names)} at {url}", "models", answer, ", ".join(names)
-            )
+            prober.findings.add("models", f"{len(names)} at {url}", answer, ", ".join(names))
             prober.model = prober.model or next(filter(_chats, names), names[0])
             return ModelList(names=names, protocol=protocol)
     return ModelList()
@@ -94,8 +92,7 @@ def _find(prober: Prober, protocol: str, base: str) -> Steps[Found | ProbeRespon
     if reading.protocol != protocol:
         _note_other(prober, protocol, answer, reading)
         return answer
-    asked = "hello" if refusal else "tools"
-    prober.findings.add("protocol", f"{protocol} at {base}", asked, answer, keys_of(answer.body))
+    prober.findings.add("protocol", f"{protocol} at {base}", answer, keys_of(answer.body))
     return Found(
         protocol=protocol,
         base_url=base,
@@ -110,7 +107,7 @@ def _remedy(prober: Prober, protocol: str, answer: ProbeResponse) -> bool:
     _, other = get_protocol(protocol).API.limit_keys or ("", "")
     if other and other in words and not prober.other_limit:
         prober.other_limit = True
-        prober.findings.add("limit", other, "tools", answer)
+        prober.findings.add("limit", other, answer)
         return True
     if "temperature" in words and not prober.no_temperature:
         prober.no_temperature = True
@@ -127,7 +124,7 @@ def _note_other(
     if reading.protocol:
         prober.findings.quirk("other-shape", f"{path} answers in the shape of {reading.protocol}.")
     elif answer.status in _NO_SUCH and "model" in error_text(answer.body).lower():
-        prober.findings.once("model", "not known to it", "tools", answer)
+        prober.findings.once("model", "not known to it", answer)
 
 
 def _note_paths(
@@ -139,4 +136,4 @@ def _note_paths(
     if answer.locked or answer.ok or answer.failure:
         return
     for protocol, base, refusal in locked:
-        prober.findings.add("path", f"{protocol} at {base}", "tools", refusal)
+        prober.findings.add("path", f"{protocol} at {base}", refusal)

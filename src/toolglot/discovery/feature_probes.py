@@ -28,7 +28,7 @@ from toolglot.discovery.prober import Prober, Steps
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 
-Note = Callable[[Findings, str, ProbeResponse, ParsedResponse], None]
+Note = Callable[[Findings, ProbeResponse, ParsedResponse], None]
 
 
 def explore(prober: Prober, found: Found) -> Steps[None]:
@@ -38,8 +38,8 @@ def explore(prober: Prober, found: Found) -> Steps[None]:
     for each in _FEATURES:
         if each.fits(prober.findings, surface):
             answer = yield from prober.ask(each.name, found.protocol, found.base_url)
-            each.note(prober.findings, each.name, answer, parse_response(answer.body))
-            _note_error(prober.findings, each.name, answer)
+            each.note(prober.findings, answer, parse_response(answer.body))
+            _note_error(prober.findings, answer)
     yield from _explore_ids(prober, found)
     yield from _explore_limit(prober, found)
     yield from _explore_errors(prober, found)
@@ -51,69 +51,59 @@ def _note_first(prober: Prober, found: Found) -> None:
     findings, answer = prober.findings, found.answer
     if prober.model:
         findings.forget("model")
-        findings.add("model", prober.model, "tools", answer, prober.model)
+        findings.add("model", prober.model, answer, prober.model)
     if answer.refused:
-        findings.add("tools", answer.no, "tools", answer)
-        _note_error(findings, "tools", answer)
+        findings.add("tools", answer.no, answer)
+        _note_error(findings, answer)
         return
-    note_answer(findings, "tools", answer, found.reading)
-    note_tools(findings, "tools", answer, found.reading)
+    note_answer(findings, answer, found.reading)
+    note_tools(findings, answer, found.reading)
     if found.reading.streamed:
         findings.quirk("streams-always", "It streams although it was asked not to.")
 
 
-def _note_error(findings: Findings, probe: str, answer: ProbeResponse) -> None:
+def _note_error(findings: Findings, answer: ProbeResponse) -> None:
     if answer.refused and answer.body:
-        findings.once("errors", parse_response(answer.body).error or "json", probe, answer)
+        findings.once("errors", parse_response(answer.body).error or "json", answer)
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _note_stream(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def _note_stream(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     if answer.ok and reading.response is not None:
-        note_answer(findings, probe, answer, reading)
-        note_stream(findings, probe, answer, reading)
+        note_answer(findings, answer, reading)
+        note_stream(findings, answer, reading)
     elif answer.refused:
-        findings.add("streaming", answer.no, probe, answer)
+        findings.add("streaming", answer.no, answer)
     elif answer.ok and not answer.body.strip():
         findings.quirk("empty-streams", "A stream may be empty, without an error.")
 
 
-def _note_several(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def _note_several(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     arguments = [call.arguments for call in reading.calls]
     if answer.ok and len(set(arguments)) > 1:
-        findings.add(probe, "yes", probe, answer, " ".join(arguments))
+        findings.add(answer.probe, "yes", answer, " ".join(arguments))
 
 
-def _note_forced(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def _note_forced(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     if answer.ok and reading.response is not None:
-        note_forced(findings, probe, answer, reading)
+        note_forced(findings, answer, reading)
     elif answer.refused:
-        findings.add(probe, answer.no, probe, answer)
+        findings.add(answer.probe, answer.no, answer)
 
 
-def _note_taken(
-    findings: Findings, subject: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def _note_taken(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     if answer.ok and reading.response is not None:
-        note_answer(findings, subject, answer, reading)
-        findings.add(subject, "accepted", subject, answer, said(reading))
+        note_answer(findings, answer, reading)
+        findings.add(answer.probe, "accepted", answer, said(reading))
     elif answer.refused:
-        findings.add(subject, answer.no, subject, answer)
+        findings.add(answer.probe, answer.no, answer)
 
 
-def _note_taught(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def _note_taught(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     if answer.ok:
-        note_dialect(findings, probe, answer, parse_text(reading.text, (WEATHER,)))
+        note_dialect(findings, answer, parse_text(reading.text, (WEATHER,)))
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -128,9 +118,8 @@ def _calls(findings: Findings, _surface: Surface) -> bool:
 
 
 def _takes_choice(findings: Findings, surface: Surface) -> bool:
-    written = (
-        findings.get("tools") == "in text"
-    )  # A call that was forced would be in the text as well.
+    # A call that was forced would be in the text as well.
+    written = findings.get("tools") == "in text"
     return _takes_tools(findings, surface) and not written and "tool" in surface.tool_choices
 
 
@@ -146,11 +135,11 @@ def _refuses_tools(findings: Findings, surface: Surface) -> bool:
     return not _takes_tools(findings, surface)
 
 
-def _has_developers(_book: Findings, surface: Surface) -> bool:
+def _has_developers(_findings: Findings, surface: Surface) -> bool:
     return surface.developer_role
 
 
-def _always(_book: Findings, _surface: Surface) -> bool:
+def _always(_findings: Findings, _surface: Surface) -> bool:
     return True
 
 
@@ -181,13 +170,13 @@ def _explore_ids(prober: Prober, found: Found) -> Steps[None]:
     if prober.findings.get("tools") in NO_TOOLS:
         return
     answer = yield from prober.ask("long-id", found.protocol, found.base_url)
-    _note_error(prober.findings, "long-id", answer)
+    _note_error(prober.findings, answer)
     if answer.ok and parse_response(answer.body).response is not None:
-        prober.findings.add("foreign-ids", "accepted", "long-id", answer, LONG_ID)
+        prober.findings.add("foreign-ids", "accepted", answer, LONG_ID)
     elif answer.refused:
         shorter = yield from prober.ask("short-id", found.protocol, found.base_url)
         if shorter.ok:
-            prober.findings.add("foreign-ids", answer.no, "long-id", answer)
+            prober.findings.add("foreign-ids", answer.no, answer)
         elif shorter.refused:
             prober.findings.quirk(
                 "results-refused", "A conversation with a tool result is refused."
@@ -203,19 +192,17 @@ def _explore_limit(prober: Prober, found: Found) -> Steps[None]:
     answer = yield from prober.ask("limit", found.protocol, found.base_url)
     prober.other_limit = False
     usual, _ = names
-    _note_error(prober.findings, "limit", answer)
+    _note_error(prober.findings, answer)
     if answer.refused and answer.no == "refused":
-        prober.findings.add("limit", usual, "limit", answer)
+        prober.findings.add("limit", usual, answer)
     reading = parse_response(answer.body) if answer.ok else ParsedResponse()
     usage = reading.response.usage if reading.response else None
     spent = (usage.output if usage else None) or 0
     if reading.cut:
-        prober.findings.add(
-            "limit", "both names", "limit", answer, f"stopped after {spent or 'some'}"
-        )
+        prober.findings.add("limit", "both names", answer, f"stopped after {spent or 'some'}")
     elif spent > SMALL:
         words = f"{spent} tokens came, {SMALL} were allowed"
-        prober.findings.add("limit", usual, "limit", answer, words)
+        prober.findings.add("limit", usual, answer, words)
 
 
 def _explore_errors(prober: Prober, found: Found) -> Steps[None]:
@@ -223,18 +210,18 @@ def _explore_errors(prober: Prober, found: Found) -> Steps[None]:
     if prober.findings.get("errors") is None:
         wrong = {"model": prober.model, get_protocol(found.protocol).SURFACE.messages: 7}
         answer = yield from prober.ask("error", found.protocol, found.base_url, wrong)
-        _note_error(prober.findings, "error", answer)
+        _note_error(prober.findings, answer)
 
 
 def _explore_key(prober: Prober, found: Found) -> Steps[None]:
     """Whether a key is needed, and how it is sent."""
     prober.findings.forget("key")
     if not prober.key:
-        prober.findings.add("auth", "none", "tools", found.answer, "answered without a key")
+        prober.findings.add("auth", "none", found.answer, "answered without a key")
         return
     prober.key = False
     answer = yield from prober.ask("hello", found.protocol, found.base_url)
     if answer.locked and prober.style:
-        prober.findings.add("auth", prober.style, "hello", answer)
+        prober.findings.add("auth", prober.style, answer)
     elif answer.ok:
-        prober.findings.add("auth", "none", "hello", answer, "answered without a key")
+        prober.findings.add("auth", "none", answer, "answered without a key")

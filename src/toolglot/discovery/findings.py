@@ -78,21 +78,19 @@ class Findings:
         """What is known on a subject; None is unknown."""
         return next((each.value for each in self.findings if each.subject == subject), None)
 
-    def add(
-        self, subject: str, value: str, probe: str, answer: ProbeResponse, quote: str = ""
-    ) -> None:
+    def add(self, subject: str, value: str, answer: ProbeResponse, quote: str = "") -> None:
         """Add a finding."""
         evidence = Evidence(
-            probe=probe, status=answer.status, excerpt=excerpt(quote) if quote else quoted(answer)
+            probe=answer.probe,
+            status=answer.status,
+            excerpt=excerpt(quote) if quote else quoted(answer),
         )
         self.findings.append(Finding(subject=subject, value=value, evidence=evidence))
 
-    def once(
-        self, subject: str, value: str, probe: str, answer: ProbeResponse, quote: str = ""
-    ) -> None:
+    def once(self, subject: str, value: str, answer: ProbeResponse, quote: str = "") -> None:
         """Add a finding unless there is one on this subject."""
         if self.get(subject) is None:
-            self.add(subject, value, probe, answer, quote)
+            self.add(subject, value, answer, quote)
 
     def forget(self, subject: str) -> None:
         """Drop what later responses have overtaken."""
@@ -125,20 +123,18 @@ def excerpt(text: str) -> str:
 # --- what readings show ---------------------------------------------------------------------------
 
 
-def note_answer(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def note_answer(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     """What any answer of a model shows."""
     if reading.response is None:
         return
     subject = "stream-usage" if reading.streamed else "usage"
     used = reading.stream_usage if reading.streamed else reading.response.usage is not None
     words = _usage_words(reading.response)
-    findings.once(subject, "yes" if used else "no", probe, answer, words)
+    findings.once(subject, "yes" if used else "no", answer, words)
     if reading.reasoning:
-        findings.once("reasoning", reading.reasoning, probe, answer, f"field {reading.reasoning}")
+        findings.once("reasoning", reading.reasoning, answer, f"field {reading.reasoning}")
     elif parse_text(reading.text, _TOOLS).reasoning:
-        findings.once("reasoning", "tags", probe, answer, reading.text)
+        findings.once("reasoning", "tags", answer, reading.text)
         findings.quirk("think-tags", "Reasoning stands in the text, between tags.")
 
 
@@ -152,69 +148,61 @@ def _usage_words(response: ir.Response) -> str:
     return f"{usage.prompt} tokens in, {usage.output} out" if usage else "no usage in it"
 
 
-def note_tools(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def note_tools(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     """What an answer to a question shows for which a tool was offered that fits it."""
-    note_calls(findings, probe, answer, reading, parse_text(reading.text, _TOOLS))
+    note_calls(findings, answer, reading, parse_text(reading.text, _TOOLS))
     if findings.get("tools") is None and not reading.cut:
-        findings.add("tools", "not called", probe, answer, reading.text)
+        findings.add("tools", "not called", answer, reading.text)
 
 
 def note_calls(
-    findings: Findings,
-    probe: str,
-    answer: ProbeResponse,
-    reading: ParsedResponse,
-    parsed: ParsedText,
+    findings: Findings, answer: ProbeResponse, reading: ParsedResponse, parsed: ParsedText
 ) -> None:
     """The calls in an answer, or else those in its text."""
     if reading.calls:
         call = reading.calls[0]
-        findings.once("tools", "called", probe, answer, said(reading))
-        findings.once("ids", id_words(call), probe, answer, "" if call.id_made else call.id)
+        findings.once("tools", "called", answer, said(reading))
+        findings.once("ids", id_words(call), answer, "" if call.id_made else call.id)
         findings.example = findings.example or reading.example or f"{call.name} {call.arguments}"
         return
-    if note_dialect(findings, probe, answer, parsed):
-        findings.once("tools", "in text", probe, answer, parsed.calls[0].raw)
+    if note_dialect(findings, answer, parsed):
+        findings.once("tools", "in text", answer, parsed.calls[0].raw)
 
 
-def note_dialect(findings: Findings, probe: str, answer: ProbeResponse, parsed: ParsedText) -> bool:
+def note_dialect(findings: Findings, answer: ProbeResponse, parsed: ParsedText) -> bool:
     """A call that a model wrote as text, if there is one."""
     if not parsed.calls or parsed.dialect is None:
         return False
-    findings.once("dialect", parsed.dialect, probe, answer, parsed.calls[0].raw)
+    findings.once("dialect", parsed.dialect, answer, parsed.calls[0].raw)
     findings.example = findings.example or parsed.calls[0].raw
     return True
 
 
-def note_stream(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def note_stream(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     """How a stream of an answer with a call came."""
     if not reading.streamed:
-        findings.add("stream", "no stream", probe, answer)
+        findings.add("stream", "no stream", answer)
         return
-    findings.add("streaming", "yes", probe, answer)
+    findings.add("streaming", "yes", answer)
     if not reading.calls:
         return
     pieces = reading.deltas > len(reading.calls)
     words = f"{len(reading.calls)} calls, arguments in {reading.deltas} pieces"
-    findings.add("stream", "deltas" if pieces else "whole", probe, answer, words)
+    findings.add("stream", "deltas" if pieces else "whole", answer, words)
     if reading.names > len(reading.calls):
         findings.quirk("repeated-names", "A streamed call has its name in more than one piece.")
 
 
-def note_forced(
-    findings: Findings, probe: str, answer: ProbeResponse, reading: ParsedResponse
-) -> None:
+def note_forced(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     """Whether a tool choice was obeyed that the model would not have made by itself."""
     names = {call.name for call in reading.calls}
     if names == {WEATHER.name}:
-        findings.add(probe, "obeyed", probe, answer, said(reading))
+        findings.add(answer.probe, "obeyed", answer, said(reading))
     elif names or not reading.cut:
-        findings.add(probe, "ignored", probe, answer, said(reading))
-        findings.quirk(f"{probe}-choice-ignored", f"A tool choice ({probe}) is treated as auto.")
+        findings.add(answer.probe, "ignored", answer, said(reading))
+        findings.quirk(
+            f"{answer.probe}-choice-ignored", f"A tool choice ({answer.probe}) is treated as auto."
+        )
 
 
 _BARE: Final = re.compile(r"^[a-zA-Z0-9]+$")

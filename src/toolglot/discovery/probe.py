@@ -42,6 +42,8 @@ class ProbeResponse(Struct, frozen=True, kw_only=True):
     body: bytes = b""
     ms: int = 0
     failure: str = ""
+    probe: str = ""
+    """The name of the probe, which discovery adds itself."""
 
     @property
     def ok(self) -> bool:

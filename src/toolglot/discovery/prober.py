@@ -66,14 +66,14 @@ class Prober:
                     self.style = style
                 return answer
         self._key_failed = self.key
-        self.findings.once("key", "not accepted" if self.key else "needed", probe.name, answer)
+        self.findings.once("key", "not accepted" if self.key else "needed", answer)
         return answer
 
     def send_once(self, probe: Probe) -> Steps[ProbeResponse]:
         """The response to a probe as it is, unless there were too many."""
         if len(self.asked) >= self._limit:
             return ProbeResponse(failure="not asked: there were too many probes already")
-        answer = yield probe
+        answer = replace((yield probe), probe=probe.name)
         self.asked.append(
             SentProbe(
                 probe=probe.name,

@@ -1,7 +1,6 @@
 """A sample answer in place of a server: a body, a stream, a message of one, or a model's words."""
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from toolglot.dialects.text import parse_text
 from toolglot.discovery.findings import Findings, note_answer, note_calls, note_dialect, note_stream
@@ -13,24 +12,22 @@ from toolglot.ir import Json
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 
-_PROBE: Final = "sample"
-
 
 def read_sample(data: bytes) -> DiscoveryResult:
     """What one answer alone shows. It has no address, so it says nothing about where or how."""
     if not data.strip():
         raise DecodeError("", "the sample is empty")
-    findings, answer = Findings(), ProbeResponse(status=200, body=data)
+    findings, answer = Findings(), ProbeResponse(status=200, body=data, probe="sample")
     reading = _read(data)
     if not reading.protocol:
         return _read_words(findings, answer, reading)
-    findings.add("protocol", reading.protocol, _PROBE, answer)
-    note_answer(findings, _PROBE, answer, reading)
-    note_calls(findings, _PROBE, answer, reading, parse_text(reading.text))
+    findings.add("protocol", reading.protocol, answer)
+    note_answer(findings, answer, reading)
+    note_calls(findings, answer, reading, parse_text(reading.text))
     if reading.streamed:
-        note_stream(findings, _PROBE, answer, reading)
+        note_stream(findings, answer, reading)
     if len({call.arguments for call in reading.calls}) > 1:
-        findings.add("parallel", "yes", _PROBE, answer)
+        findings.add("parallel", "yes", answer)
     return make_result(findings, spoken=(Spoken(protocol=reading.protocol, base_url=""),))
 
 
@@ -62,10 +59,10 @@ def _read_words(
 ) -> DiscoveryResult:
     """A sample that is of no protocol: the words of a model, or an error."""
     parsed = parse_text(answer.body.decode("utf-8", "replace"))
-    if note_dialect(findings, _PROBE, answer, parsed):
-        findings.add("tools", "in text", _PROBE, answer, parsed.calls[0].raw)
+    if note_dialect(findings, answer, parsed):
+        findings.add("tools", "in text", answer, parsed.calls[0].raw)
     elif reading.error in {codec.API.error_style for codec in PROTOCOLS.values()}:
-        findings.add("errors", reading.error, _PROBE, answer)
+        findings.add("errors", reading.error, answer)
     if parsed.reasoning:
-        findings.add("reasoning", "tags", _PROBE, answer)
+        findings.add("reasoning", "tags", answer)
     return make_result(findings)
