@@ -17,8 +17,9 @@ DOORS = {
     "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
-        "test_steps.py",
-        "asking exploring facts finding questions reading result shapes urls values",
+        "test_session.py",
+        """detect_protocol feature_probes findings parse_response probe probe_requests prober result
+        urls""",
     ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""

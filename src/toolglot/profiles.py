@@ -102,8 +102,10 @@ class Tools(Facts, frozen=True, kw_only=True):
     streaming: Literal["deltas", "whole", "opt-in"] | None = None
     """How calls are streamed: in pieces, each at once, or in pieces if asked for."""
 
-    ids: str = "any"
-    """The rule for the ids of calls, by name."""
+    ids: Literal["any", "optional", "short", "word", "mistral"] = "any"
+    """The ids of calls: `optional` may be left out, `short` has at most 40 characters, `word` has
+    letters, digits, underscores and hyphens; other names are those of `toolglot.surface.ID_RULES`,
+    which are enforced."""
 
     dialects: tuple[str, ...] = ()
     """How its models write calls into the text when they slip."""
@@ -188,13 +190,6 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         )
 
 
-class IdRule(Facts, frozen=True, kw_only=True):
-    """What the id of a call must look like."""
-
-    pattern: str
-    text: str
-
-
 class Family(Facts, frozen=True, kw_only=True):
     """What is known about models by their names. None is unknown."""
 
@@ -239,7 +234,6 @@ class _Book(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     providers: Mapping[str, Profile]
     families: tuple[Family, ...]
     names: Mapping[str, _Name]
-    id_rules: Mapping[str, IdRule]
     historical: _Historical
 
 
@@ -321,11 +315,6 @@ def profiles() -> tuple[Profile, ...]:
 def families() -> tuple[Family, ...]:
     """All model families, the narrow ones before the wide ones."""
     return _book().families
-
-
-def id_rule(name: str) -> IdRule:
-    """A rule for the ids of calls."""
-    return _book().id_rules[name]
 
 
 _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")

@@ -27,10 +27,12 @@ class Rule(Struct, frozen=True, kw_only=True):
 
 
 ID_RULES: Final[Mapping[str, Rule]] = {
-    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API.
+    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API
+    # (https://github.com/anomalyco/opencode/issues/1680).
     "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
 }
-"""The ids that providers take who are stricter than the protocol they speak, by name."""
+"""Rules of providers that are stricter than the protocol they speak, by the name that the option
+`id_rule` and the profiles use."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
+from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
-_SHORT: Final = {"openai-chat": "chat", "openai-responses": "responses"}
 _YES: Final = {True: "yes", False: "no", None: "?"}
 _COLUMNS: Final = (
     "provider",
@@ -73,7 +73,7 @@ def _row(profile: Profile) -> Sequence[str]:
     tools = profile.tools
     return (
         profile.name,
-        ", ".join(_SHORT.get(name, name) for name in profile.protocols),
+        ", ".join(get_protocol(name).API.short_name or name for name in profile.protocols),
         tools.format,
         _YES[tools.parallel],
         _YES[tools.strict],

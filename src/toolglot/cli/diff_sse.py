@@ -14,8 +14,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot.cli.common import Commands, add_command
-from toolglot.lint.framing import array_frames, by_type, line_frames, sse_frames
-from toolglot.lint.rules import BROKEN, COMMENT, Frame, joined
+from toolglot.wire.frames import (
+    BROKEN,
+    COMMENT,
+    Frame,
+    array_frames,
+    by_type,
+    line_frames,
+    sse_frames,
+)
+from toolglot.wire.json_values import joined
 
 _FIRST: Final = 10
 

@@ -15,16 +15,16 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging
 from toolglot.discovery import (
-    Answer,
     DiscoveryResult,
     Finding,
     Probe,
+    ProbeResponse,
     add_provider,
     name_for,
     read_sample,
     to_toml,
 )
-from toolglot.discovery.facts import SUBJECTS
+from toolglot.discovery.findings import SUBJECTS
 from toolglot.errors import MissingExtraError, ToolglotError
 from toolglot.wire import jsontext
 
@@ -122,7 +122,7 @@ def _secret(args: argparse.Namespace) -> str | None:
     return os.environ[name].strip()
 
 
-def _show(probe: Probe, answer: Answer) -> None:
+def _show(probe: Probe, answer: ProbeResponse) -> None:
     how = answer.failure or f"{answer.status} in {answer.ms} ms"
     print(f"  {probe.name:<13} {probe.method} {probe.url}: {how}", file=sys.stderr)
 

@@ -40,11 +40,6 @@ Answerer = Callable[[Call], Awaitable[web.StreamResponse]]
 _IN_PATH: Final = "{model}"
 _OPERATIONS: Final = ("generateContent", "streamGenerateContent", "countTokens")
 """What can be asked of a model whose name is in the path."""
-_COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
-    "/v1/messages/count_tokens": ("input_tokens", {}),
-    "/v1/responses/input_tokens": ("input_tokens", {"object": "response.input_tokens"}),
-}
-"""Where tokens are counted: the key of the count, and what else is said."""
 
 
 def make_app(config: Config, path: Path | None = None) -> web.Application:
@@ -101,14 +96,14 @@ def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Se
                 handler = _door(relay, name, _in_path(relay, desk))
                 app.router.add_post(f"/{version}/models/{{call:.+}}", handler)
         else:
-            for each in {where, where.removeprefix("/v1")}:
+            for each in _with_and_without_version(where):
                 app.router.add_post(each, _door(relay, name, _remembering(relay, sessions), where))
         if codec.SURFACE.earlier_keys:
             _add_state(app, relay, sessions, name)
-    for where, (key, more) in _COUNTS.items():
-        name = next(n for n, c in PROTOCOLS.items() if where.startswith(c.SURFACE.path))
-        for each in {where, where.removeprefix("/v1")}:
-            app.router.add_post(each, _door(relay, name, _counting(desk, sessions, key, more)))
+        count = codec.API.count
+        if count is not None and count.path.startswith("/"):
+            for each in _with_and_without_version(count.path):
+                app.router.add_post(each, _door(relay, name, _counting(desk, sessions)))
     app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
 
 
@@ -120,7 +115,7 @@ def _add_state(app: web.Application, relay: Relay, sessions: Sessions, name: str
     sockets = Sockets(relay, sessions, name, _admission(relay))
     app.on_shutdown.append(sockets.leave)
     where = PROTOCOLS[name].SURFACE.path
-    for each in {where, where.removeprefix("/v1")}:
+    for each in _with_and_without_version(where):
         app.router.add_get(each, _known(relay, sockets.handle))
         app.router.add_post(f"{each}/compact", _door(relay, name, responses.compact))
 
@@ -130,19 +125,30 @@ def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
         app.router.add_get(path, desk.health)
     app.router.add_get("/ready", desk.ready)
     app.router.add_get("/metrics", desk.metrics)
-    app.router.add_get("/api/version", desk.version)
-    for path, handler in (
-        ("/v1/models", desk.models),
-        ("/models", desk.models),
-        ("/v1beta/models", desk.models),
-        ("/api/tags", desk.models),
-        ("/v1/models/{model:.+}", desk.model),
-        ("/v1beta/models/{model:.+}", desk.model),
-    ):
-        app.router.add_get(path, _known(relay, handler))
+    _add_models(app, relay, desk)
     add_ways(app, relay, (("GET", "/toolglot/receipts/{id:.+}", desk.receipt),))
-    app.router.add_post("/api/show", _known(relay, desk.show))
     app.router.add_post("/toolglot/translate", _known(relay, desk.translate))
+
+
+def _add_models(app: web.Application, relay: Relay, desk: Endpoints) -> None:
+    """Where clients ask for models; several protocols share a path."""
+    lists = dict.fromkeys(codec.SURFACE.models for codec in PROTOCOLS.values())
+    shown = {codec.SURFACE.models for codec in PROTOCOLS.values() if codec.API.show}
+    for where in lists:
+        for path in _with_and_without_version(where):
+            app.router.add_get(path, _known(relay, desk.models))
+        if where not in shown:
+            app.router.add_get(f"{where}/{{model:.+}}", _known(relay, desk.model))
+    for api in (codec.API for codec in PROTOCOLS.values()):
+        if api.show is not None:
+            app.router.add_post(api.show.path, _known(relay, desk.show))
+        if api.version_path:
+            app.router.add_get(api.version_path, desk.version)
+
+
+def _with_and_without_version(path: str) -> tuple[str, ...]:
+    """A path, and the same as clients write it that leave the version out."""
+    return (path, path.removeprefix("/v1")) if path.startswith("/v1/") else (path,)
 
 
 def _known(relay: Relay, handler: Handler) -> Handler:
@@ -238,8 +244,9 @@ def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
     """What answers where the path says what to do."""
 
     async def answer(call: Call) -> web.StreamResponse:
-        if call.path.endswith(":countTokens"):
-            return await desk.count(call, "totalTokens", {})
+        count = PROTOCOLS[call.protocol].API.count
+        if count is not None and call.path.endswith(count.path):
+            return await desk.count(call)
         if call.stream and call.http.query.get("alt") != "sse":
             call.framing = ArrayFraming()
         return await relay.answer(call)
@@ -257,10 +264,10 @@ def _remembering(relay: Relay, sessions: Sessions) -> Answerer:
     return answer
 
 
-def _counting(desk: Endpoints, sessions: Sessions, key: str, more: dict[str, str]) -> Answerer:
+def _counting(desk: Endpoints, sessions: Sessions) -> Answerer:
     async def answer(call: Call) -> web.StreamResponse:
         await sessions.expand(call)
-        return await desk.count(call, key, dict(more))
+        return await desk.count(call)
 
     return answer
 

@@ -10,7 +10,7 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from toolglot.discovery import Answer, Discovery, DiscoveryResult, Probe
+from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.errors import ToolglotError
 from toolglot.wire import jsontext
 
@@ -27,7 +27,7 @@ _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _HOPS: Final = 3
 _HIDDEN: Final = b"[the key]"
 
-Progress = Callable[[Probe, Answer], None]
+Progress = Callable[[Probe, ProbeResponse], None]
 
 
 class ProbeError(ToolglotError):
@@ -72,23 +72,23 @@ def _check_key(key: str | None) -> None:
 
 async def _answer(
     session: aiohttp.ClientSession, probe: Probe, key: str | None, left: float, *, first: bool
-) -> Answer:
+) -> ProbeResponse:
     """The answer to a probe, or why there is none."""
     started = monotonic()
     if left <= 0:
-        return Answer(failure="not asked: out of time")
+        return ProbeResponse(failure="not asked: out of time")
     try:
         async with asyncio.timeout(left):
             status, headers, body = await _fetch(session, probe, key)
     except TimeoutError:
-        return Answer(failure=f"no answer within {left:.0f} s", ms=_since(started))
+        return ProbeResponse(failure=f"no answer within {left:.0f} s", ms=_since(started))
     except (aiohttp.ClientError, ValueError, OSError) as error:
         if first:
             raise ProbeError(advice(error, URL(probe.url))) from None
-        return Answer(failure=f"{type(error).__name__}", ms=_since(started))
+        return ProbeResponse(failure=f"{type(error).__name__}", ms=_since(started))
     if key:
         body = body.replace(key.encode(), _HIDDEN)
-    return Answer(status=status, headers=headers, body=body, ms=_since(started))
+    return ProbeResponse(status=status, headers=headers, body=body, ms=_since(started))
 
 
 def _since(started: float) -> int:

@@ -16,13 +16,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from yarl import URL
 
+from toolglot.api import listed_models
 from toolglot.gateway.app import make_app
 from toolglot.gateway.checks.discovery_client import advice
 from toolglot.gateway.checks.tool_loop import Outcome, try_tools
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import QUICK, Client
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
-from toolglot.gateway.routes.model_lists import DEMO_MODEL, listed
+from toolglot.gateway.routes.model_lists import DEMO_MODEL
 from toolglot.gateway.telemetry.redact import mask, redact_url, scrub
 from toolglot.ir import ErrorKind
 from toolglot.profiles import family_of, get_profile
@@ -123,7 +124,7 @@ async def _reach(upstream: Upstream) -> Checked:
         return replace(found, reason=scrub(_unreached(error, endpoint.base_url)))
     finally:
         await client.close()
-    models = tuple(listed(jsontext.peek(body))) if status < _FIRST_ERROR else ()
+    models = tuple(listed_models(jsontext.peek(body))) if status < _FIRST_ERROR else ()
     return replace(found, reached=True, models=models, reason=_no_list(status))
 
 

@@ -13,7 +13,8 @@ Quirks worth knowing:
 - `input_tokens` counts fresh input only, cache reads and writes are apart.
 """
 
-from toolglot.protocols.anthropic.check import StreamCheck
+from toolglot.protocols.anthropic.api import API
+from toolglot.protocols.anthropic.lint import LINTER, StreamCheck
 from toolglot.protocols.anthropic.request import decode_request, encode_request
 from toolglot.protocols.anthropic.response import decode_response, encode_response
 from toolglot.protocols.anthropic.stream_decoder import StreamDecoder
@@ -21,6 +22,8 @@ from toolglot.protocols.anthropic.stream_encoder import StreamEncoder
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

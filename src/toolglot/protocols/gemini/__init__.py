@@ -18,7 +18,8 @@ Quirks worth knowing:
 - `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
 """
 
-from toolglot.protocols.gemini.check import StreamCheck
+from toolglot.protocols.gemini.api import API
+from toolglot.protocols.gemini.lint import LINTER, StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
 from toolglot.protocols.gemini.stream_decoder import StreamDecoder
@@ -26,6 +27,8 @@ from toolglot.protocols.gemini.stream_encoder import StreamEncoder
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

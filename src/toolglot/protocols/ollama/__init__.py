@@ -17,7 +17,8 @@ Quirks worth knowing:
 - A failed request is `{"error": "text"}`; only the status and the text say of what kind.
 """
 
-from toolglot.protocols.ollama.check import StreamCheck
+from toolglot.protocols.ollama.api import API
+from toolglot.protocols.ollama.lint import LINTER, StreamCheck
 from toolglot.protocols.ollama.request import decode_request, encode_request
 from toolglot.protocols.ollama.response import decode_response, encode_response
 from toolglot.protocols.ollama.stream_decoder import StreamDecoder
@@ -25,6 +26,8 @@ from toolglot.protocols.ollama.stream_encoder import StreamEncoder
 from toolglot.protocols.ollama.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

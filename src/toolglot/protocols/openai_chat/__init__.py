@@ -21,7 +21,8 @@ Which of several wire forms a value had is remembered in `extras` under `VARIANT
 protocol reads and which never reaches the wire as such.
 """
 
-from toolglot.protocols.openai_chat.check import StreamCheck
+from toolglot.protocols.openai_chat.api import API
+from toolglot.protocols.openai_chat.lint import LINTER, StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
 from toolglot.protocols.openai_chat.stream_decoder import StreamDecoder
@@ -29,6 +30,8 @@ from toolglot.protocols.openai_chat.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",
