@@ -227,7 +227,7 @@ def test_results_for_calls_that_the_provider_keeps():
 
 def test_freeform_calls_need_results():
     """X-10"""
-    patch = ir.ToolCall(id="c", name="patch", arguments="***", kind="custom")
+    patch = ir.ToolCall(id="c", name="patch", arguments="***", type="custom")
     body = said(asking(user("Go."), assistant(patch), user("Well?")), "openai-responses")
     repaired, _ = healed(body, "openai-responses")
     assert [item["type"] for item in repaired["input"][1:3]] == [

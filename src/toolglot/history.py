@@ -38,8 +38,8 @@ from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 from toolglot.translate import Body
 from toolglot.wire import jsontext
+from toolglot.wire.call_arguments import INVALID_KEY
 from toolglot.wire.message import WireRequest, read_body
-from toolglot.wire.parts import INVALID_KEY
 
 Kind: TypeAlias = Literal[
     "result-orphan",
@@ -644,7 +644,7 @@ def _earlier_calls(messages: tuple[Message, ...]) -> tuple[ToolCall, ...]:
     history = _History(messages)
     called = {call.part.id for call in history.calls}
     return tuple(
-        ToolCall(id=at.part.id, name=at.part.name or "", arguments="{}", kind=at.part.kind)
+        ToolCall(id=at.part.id, name=at.part.name or "", type=at.part.kind)
         for at in history.results
         if at.turn == 0 and at.part.id not in called
     )

@@ -9,6 +9,7 @@ from toolglot.events import Event
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
+from toolglot.wire.call_places import CallPlaces
 from toolglot.wire.follow import Check
 from toolglot.wire.message import WireRequest, WireResponse
 
@@ -48,6 +49,7 @@ class Codec(Protocol):
 
     NAME: str
     SURFACE: Surface
+    CALLS: CallPlaces
 
     def decode_request(self, wire: WireRequest, ctx: Context) -> Request:
         """The interlingua of a request."""

@@ -22,11 +22,10 @@ from tests.discovery.scripted import (
     sse,
 )
 
-from toolglot.calls import parse_tool_calls
 from toolglot.dialects.text import parse_text
 from toolglot.discovery import MAX_PROBES, Answer, Discovery, to_profile
 from toolglot.discovery.facts import SUBJECTS
-from toolglot.parsers import get_parser
+from toolglot.parsers import get_parser, parse_tool_calls
 from toolglot.profiles import register_profile, unregister
 from toolglot.registry import PROTOCOLS
 

@@ -235,7 +235,7 @@ def test_a_foreign_response_is_complete_for_the_sdk():
         Text(text="a", citations=(Citation(url="https://a.example", title="A"),)),
         Text(text="b", citations=(Citation(url="https://b.example", start=0, end=1),)),
         ToolCall(id="t1", name="f", arguments=""),
-        ToolCall(id="t2", name="c", arguments="raw", kind="custom"),
+        ToolCall(id="t2", name="c", arguments="raw", type="custom"),
     )
     ctx = foreign()
     body = reply(shown(*parts, stop="tool_calls", usage=Usage(input=3)), ctx).body
@@ -529,7 +529,7 @@ def test_calls_of_unknown_types_are_kept():
     assert isinstance(parts[1], Opaque)
     ctx = foreign()
     stray = (Opaque(protocol="elsewhere", type="tool_calls.x", value={}),)
-    provider = ToolCall(id="a", name="b", arguments="", kind="provider")
+    provider = ToolCall(id="a", name="b", arguments="", type="provider")
     request = Request(model="m", messages=(Message(role="assistant", parts=(*stray, provider)),))
     assert encode(request, ctx)["messages"] == [{"role": "assistant", "content": None}]
     assert ctx.receipt().codes() == {"part-dropped": 2}
@@ -1595,7 +1595,7 @@ def test_parts_without_a_form_in_a_stream():
         PartStarted(0, Image(source=Remote(url="https://i.example"))),
         PartDelta(0, "x"),
         PartEnded(0),
-        PartStarted(1, ToolCall(id="a", name="b", arguments="", kind="provider")),
+        PartStarted(1, ToolCall(id="a", name="b", arguments="", type="provider")),
         PartDelta(1, "x"),
         PartEnded(1),
         PartStarted(2, Text(text="known ")),

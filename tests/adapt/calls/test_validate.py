@@ -233,8 +233,8 @@ def test_a_call_without_an_id_in_an_answer(run):
 
 @BOTH
 def test_freeform_and_provider_calls_have_no_schema(run):
-    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", kind="custom")
-    ran = ir.ToolCall(id="p", name="search", arguments="?", kind="provider")
+    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", type="custom")
+    ran = ir.ToolCall(id="p", name="search", arguments="?", type="provider")
     request = asking(user("hi"), tools=(ir.CustomTool(name="patch"),))
     parts, ctx = run(custom, ran, request=request, validate="repair")
     assert parts == [custom, ran]

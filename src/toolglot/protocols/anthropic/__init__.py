@@ -13,6 +13,7 @@ Quirks worth knowing:
 - `input_tokens` counts fresh input only, cache reads and writes are apart.
 """
 
+from toolglot.protocols.anthropic.calls import CALLS
 from toolglot.protocols.anthropic.check import StreamCheck
 from toolglot.protocols.anthropic.request import decode_request, encode_request
 from toolglot.protocols.anthropic.response import decode_response, encode_response
@@ -20,6 +21,7 @@ from toolglot.protocols.anthropic.stream import StreamDecoder, StreamEncoder
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 
 __all__ = [
+    "CALLS",
     "NAME",
     "SURFACE",
     "StreamCheck",

@@ -56,9 +56,9 @@ from toolglot.protocols.anthropic.response import (
 )
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 from toolglot.wire import jsontext
+from toolglot.wire.call_arguments import INVALID_KEY
 from toolglot.wire.fields import Fields, Home, merge
 from toolglot.wire.message import WireResponse
-from toolglot.wire.parts import INVALID_KEY
 from toolglot.wire.sse import SseDecoder, frame
 from toolglot.wire.stream_base import OpenParts, cut_off, parse
 

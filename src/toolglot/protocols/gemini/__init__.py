@@ -18,6 +18,7 @@ Quirks worth knowing:
 - `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
 """
 
+from toolglot.protocols.gemini.calls import CALLS
 from toolglot.protocols.gemini.check import StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
@@ -25,6 +26,7 @@ from toolglot.protocols.gemini.stream import StreamDecoder, StreamEncoder
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 
 __all__ = [
+    "CALLS",
     "NAME",
     "SURFACE",
     "StreamCheck",

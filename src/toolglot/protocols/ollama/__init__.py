@@ -17,6 +17,7 @@ Quirks worth knowing:
 - A failed request is `{"error": "text"}`; only the status and the text say of what kind.
 """
 
+from toolglot.protocols.ollama.calls import CALLS
 from toolglot.protocols.ollama.check import StreamCheck
 from toolglot.protocols.ollama.request import decode_request, encode_request
 from toolglot.protocols.ollama.response import decode_response, encode_response
@@ -24,6 +25,7 @@ from toolglot.protocols.ollama.stream import StreamDecoder, StreamEncoder
 from toolglot.protocols.ollama.surface import NAME, SURFACE
 
 __all__ = [
+    "CALLS",
     "NAME",
     "SURFACE",
     "StreamCheck",

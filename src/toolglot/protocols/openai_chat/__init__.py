@@ -20,6 +20,7 @@ What only a spelling distinguishes is remembered in `extras` under `SPELLING`, w
 protocol reads and which never reaches the wire as such.
 """
 
+from toolglot.protocols.openai_chat.calls import CALLS
 from toolglot.protocols.openai_chat.check import StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
@@ -27,6 +28,7 @@ from toolglot.protocols.openai_chat.stream import StreamDecoder, StreamEncoder
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 
 __all__ = [
+    "CALLS",
     "NAME",
     "SURFACE",
     "StreamCheck",

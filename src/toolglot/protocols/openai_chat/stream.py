@@ -370,7 +370,7 @@ class StreamDecoder:
             id=call.id,
             name=call.name,
             arguments="",
-            kind=kind,
+            type=kind,
             id_made=made,
             signature=call.signature,
         )

@@ -17,6 +17,7 @@ Quirks worth knowing:
 - Codex learns of a prompt that is too long only from `response.failed`, never from an HTTP error.
 """
 
+from toolglot.protocols.openai_responses.calls import CALLS
 from toolglot.protocols.openai_responses.check import StreamCheck
 from toolglot.protocols.openai_responses.request import decode_request, encode_request
 from toolglot.protocols.openai_responses.response import decode_response, encode_response
@@ -24,6 +25,7 @@ from toolglot.protocols.openai_responses.stream import StreamDecoder, StreamEnco
 from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 
 __all__ = [
+    "CALLS",
     "NAME",
     "SURFACE",
     "StreamCheck",
