@@ -106,10 +106,12 @@ def families() -> str:
             " ".join(each.efforts),
             each.dialect or "",
             str(each.max_output or ""),
+            " ".join((*each.thought_signatures * ("Calls keep their signatures.",), *each.notes)),
         )
         for each in profile_book.families()
     )
-    return table(("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit"), rows)
+    head = ("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit", "Notes")
+    return table(head, rows)
 
 
 def dialects() -> str:

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         family_of as family_of,
         get_capabilities as get_capabilities,
         get_profile as get_profile,
+        register_profile as register_profile,
     )
     from toolglot.receipt import Note as Note, Receipt as Receipt
     from toolglot.registry import PROTOCOLS as PROTOCOLS, get_protocol as get_protocol
@@ -109,7 +110,7 @@ _NAMES = {
     "ir": "ApiError FunctionTool Message Reasoning Request Response Text ToolCall ToolResult",
     "lint": "Violation lint_stream",
     "parsers": "detect get_parser parse_tool_calls register_parser",
-    "profiles": "UnknownProviderError family_of get_capabilities get_profile",
+    "profiles": "UnknownProviderError family_of get_capabilities get_profile register_profile",
     "receipt": "Note Receipt",
     "registry": "PROTOCOLS get_protocol",
     "rules": "ToolRules",

@@ -2,7 +2,7 @@
 
 Every group of facts carries where and when it was read; what could not be confirmed is None. The
 file is read once, when something is asked for. Facts can be changed in two ways: for one question,
-by a mapping that is laid over them, or for good, by registering.
+by a mapping that is laid over them, or for this process, by `register_profile`.
 """
 
 import re
@@ -83,7 +83,7 @@ class Auth(Facts, frozen=True, kw_only=True):
         return {**({self.header: self.prefix + key} if key else {}), **self.headers}
 
 
-class Tools(Facts, frozen=True, kw_only=True):
+class ToolFacts(Facts, frozen=True, kw_only=True):
     """How tools are called. None is unknown."""
 
     format: Literal["json", "xml", "custom", "unknown"] = "unknown"
@@ -91,7 +91,7 @@ class Tools(Facts, frozen=True, kw_only=True):
     """Several calls in one answer."""
 
     max_tools: int | None = None
-    """Tools in one request."""
+    """ToolFacts in one request."""
 
     max_calls: int | None = None
     """Calls in one answer."""
@@ -102,8 +102,9 @@ class Tools(Facts, frozen=True, kw_only=True):
     streaming: Literal["deltas", "whole", "opt-in"] | None = None
     """How calls are streamed: in pieces, each at once, or in pieces if asked for."""
 
-    ids: str = "any"
-    """The rule for the ids of calls, by name."""
+    ids: Literal["any", "short", "word", "nine", "optional"] = "any"
+    """Which ids of calls it takes: any; up to 40 characters; letters, digits, `_` and `-`; exactly
+    nine letters or digits; or none at all, where results find their calls by name and order."""
 
     dialects: tuple[str, ...] = ()
     """How its models write calls into the text when they slip."""
@@ -113,7 +114,7 @@ class Tools(Facts, frozen=True, kw_only=True):
     (`emulated`, `emulated:hermes`), because they have none. The option `tools` takes this word."""
 
 
-class Reasoning(Facts, frozen=True, kw_only=True):
+class ReasoningFacts(Facts, frozen=True, kw_only=True):
     """Where reasoning is, and whether it must come back."""
 
     field: Literal[
@@ -153,8 +154,8 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     title: str = ""
     endpoints: tuple[Endpoint, ...]
     auth: Auth
-    tools: Tools = Tools()
-    reasoning: Reasoning | None = None
+    tools: ToolFacts = ToolFacts()
+    reasoning: ReasoningFacts | None = None
     quirks: tuple[Quirk, ...] = ()
     notes: tuple[str, ...] = ()
     local: bool = False
@@ -188,14 +189,7 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         )
 
 
-class IdRule(Facts, frozen=True, kw_only=True):
-    """What the id of a call must look like."""
-
-    pattern: str
-    text: str
-
-
-class Family(Facts, frozen=True, kw_only=True):
+class ModelFamily(Facts, frozen=True, kw_only=True):
     """What is known about models by their names. None is unknown."""
 
     name: str
@@ -237,9 +231,8 @@ class _Book(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file."""
 
     providers: Mapping[str, Profile]
-    families: tuple[Family, ...]
+    families: tuple[ModelFamily, ...]
     names: Mapping[str, _Name]
-    id_rules: Mapping[str, IdRule]
     historical: _Historical
 
 
@@ -259,7 +252,6 @@ def _book() -> _Book:
 
 _lock: Final = allocate_lock()
 _profiles: dict[str, Profile] = {}
-_capabilities: dict[str, Capabilities] = {}
 
 
 def get_profile(provider: str, overrides: Mapping[str, Any] | None = None) -> Profile:
@@ -278,8 +270,7 @@ def get_capabilities(provider: str, overrides: Mapping[str, Any] | None = None) 
 
     For what is true today ask `get_profile(provider).capabilities`.
     """
-    known = _capabilities.get(provider) or _book().historical.providers.get(provider)
-    found = known or Capabilities()
+    found = _book().historical.providers.get(provider) or Capabilities()
     return _laid_over(found, overrides) if overrides else found
 
 
@@ -298,34 +289,14 @@ def _changed(name: str, facts: Mapping[str, Any]) -> Profile:
         return _read({**facts, "name": name}, Profile)
 
 
-def register_capabilities(name: str, facts: Capabilities | Mapping[str, Any]) -> Capabilities:
-    """Add an entry to the historical matrix, or change one."""
-    with _lock:
-        made = facts if isinstance(facts, Capabilities) else get_capabilities(name, facts)
-        _capabilities[name] = made
-        return made
-
-
-def unregister(name: str) -> None:
-    """Forget what was registered under a name."""
-    with _lock:
-        _profiles.pop(name, None)
-        _capabilities.pop(name, None)
-
-
 def profiles() -> tuple[Profile, ...]:
     """All providers, those of the file in its order and then the registered ones."""
     return tuple({**_book().providers, **_profiles}.values())
 
 
-def families() -> tuple[Family, ...]:
+def families() -> tuple[ModelFamily, ...]:
     """All model families, the narrow ones before the wide ones."""
     return _book().families
-
-
-def id_rule(name: str) -> IdRule:
-    """A rule for the ids of calls."""
-    return _book().id_rules[name]
 
 
 _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
@@ -333,7 +304,7 @@ _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
 
 
 @lru_cache(maxsize=1024)
-def family_of(model: str) -> Family | None:
+def family_of(model: str) -> ModelFamily | None:
     """The family of a model, by its name as any provider spells it."""
     name = model.rpartition("/")[2].lower()
     names = {name, _VENDOR.sub("", name)}

@@ -42,7 +42,7 @@ class Way(Struct, frozen=True):
     """By their place in the temporary folder."""
 
 
-class Client(Struct, frozen=True):
+class AgentClient(Struct, frozen=True):
     """A client: what it is called, where it comes from, and the protocols it speaks."""
 
     name: str
@@ -151,21 +151,21 @@ def _qwen(auth: str, prefix: str, base: str, address: str) -> Way:
 
 
 _ROWS: Final = (
-    Client(
+    AgentClient(
         name="claude",
         title="Claude Code",
         package="@anthropic-ai/claude-code",
         version="2.1.197",
         ways={"anthropic": _CLAUDE},
     ),
-    Client(
+    AgentClient(
         name="codex",
         title="Codex CLI",
         package="@openai/codex",
         version="0.166.0",
         ways={"openai-responses": _CODEX},
     ),
-    Client(
+    AgentClient(
         name="gemini",
         title="Gemini CLI",
         package="@google/gemini-cli",
@@ -173,7 +173,7 @@ _ROWS: Final = (
         ways={"gemini": _GEMINI},
         hint="Gemini CLI must be set to use an API key: choose it once with /auth.",
     ),
-    Client(
+    AgentClient(
         name="opencode",
         title="opencode",
         package="opencode-ai",
@@ -186,7 +186,7 @@ _ROWS: Final = (
         },
         needs_model=True,
     ),
-    Client(
+    AgentClient(
         name="qwen",
         title="Qwen Code",
         package="@qwen-code/qwen-code",
@@ -200,11 +200,11 @@ _ROWS: Final = (
     ),
 )
 
-CLIENTS: Final[Mapping[str, Client]] = {row.name: row for row in _ROWS}
+CLIENTS: Final[Mapping[str, AgentClient]] = {row.name: row for row in _ROWS}
 
 
 def launch(
-    client: Client, protocol: str, *, url: str, key: str, model: str | None, folder: str | None
+    client: AgentClient, protocol: str, *, url: str, key: str, model: str | None, folder: str | None
 ) -> Launch:
     """The row of a client, filled in; without a folder also without what needs one."""
     way = client.ways[protocol]

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
-from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, Client, Launch, launch
+from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, AgentClient, Launch, launch
 from toolglot.cli.common import Commands, add_command
 
 GATEWAY_VARIABLE: Final = "TOOLGLOT_GATEWAY"
@@ -48,7 +48,7 @@ def add_client(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen(args: argparse.Namespace) -> tuple[Client, str]:
+def chosen(args: argparse.Namespace) -> tuple[AgentClient, str]:
     """The client and the protocol that were asked for."""
     client = CLIENTS[args.client]
     protocol = args.protocol or next(iter(client.ways))

@@ -22,7 +22,7 @@ class UnreachableError(ToolglotError):
     """There is no gateway, or it does not start."""
 
 
-class Answer(Struct, frozen=True):
+class GatewayReply(Struct, frozen=True):
     """What the gateway said."""
 
     status: int
@@ -69,7 +69,7 @@ def complaint(url: str, key: str, model: str) -> tuple[str, bool] | None:
 
 def _ask(
     url: str, method: str, path: str, key: str, body: Any = None, *, patience: float = _SECONDS
-) -> Answer:
+) -> GatewayReply:
     place = urlsplit(url)
     kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
@@ -79,7 +79,7 @@ def _ask(
             sent = None if body is None else jsontext.encode(body)
             connection.request(method, place.path.rstrip("/") + path, sent, headers)
             response = connection.getresponse()
-            return Answer(response.status, _json(response.read()))
+            return GatewayReply(response.status, _json(response.read()))
         finally:
             connection.close()
     except (OSError, HTTPException, ValueError) as error:

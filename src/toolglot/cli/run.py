@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, Final
 
 from toolglot.cli import ping as probe
-from toolglot.cli.clients import Client, launch, written
+from toolglot.cli.clients import AgentClient, launch, written
 from toolglot.cli.common import Commands, add_command
 from toolglot.cli.env import add_client, chosen, key_of, usual_gateway
 from toolglot.cli.serving import own_gateway
@@ -100,7 +100,7 @@ def _say(sentence: str) -> None:
     print(f"toolglot: {sentence}", file=sys.stderr)
 
 
-def _model_for(client: Client, url: str, key: str) -> str | None:
+def _model_for(client: AgentClient, url: str, key: str) -> str | None:
     """A model for a client that has none of its own: the first that the gateway names."""
     if not client.needs_model:
         return None

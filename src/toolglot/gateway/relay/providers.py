@@ -15,7 +15,7 @@ from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
-    Family,
+    ModelFamily,
     Profile,
     dialect_for,
     family_of,
@@ -176,7 +176,7 @@ class Upstream(Struct, kw_only=True):
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
 
-    def _issuer(self, family: Family | None) -> str:
+    def _issuer(self, family: ModelFamily | None) -> str:
         """Who issues reasoning state: models of several vendors do not read each other's."""
         own = self.profile.name if self.profile else None
         vendor = family.vendor if family else own
