@@ -20,7 +20,7 @@ from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
-from toolglot.context import Options
+from toolglot.context import Options, ProviderOptions
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.telemetry.metrics import Observer
 from toolglot.matrix import pairs
@@ -63,7 +63,7 @@ def metrics() -> str:
 
 def options() -> str:
     """Return the options of a translation, with what their source says of them."""
-    source = inspect.getsource(Options)
+    source = inspect.getsource(Options) + inspect.getsource(ProviderOptions)
     found = re.findall(r'^    (\w+): [^\n]+ = ([^\n]+)\n    """([\s\S]+?)"""', source, re.MULTILINE)
     rows = ((f"`{name}`", f"`{value}`", " ".join(text.split())) for name, value, text in found)
     return table(("Option", "Default", "Meaning"), rows)

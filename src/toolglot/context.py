@@ -5,9 +5,9 @@ and equal context give equal bytes, which the prompt caches of providers depend 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from toolglot.digest import digest
@@ -22,7 +22,33 @@ DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are told as text: the most common one, and models know JSON."""
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options that a configuration may set for a provider as they are."""
+
+    filter_required: bool = True
+    """Take parameters described as optional out of `required` where a target insists on those."""
+
+    optional_markers: tuple[str, ...] | None = None
+    """The words in a description that make a parameter optional; None: the usual ones."""
+
+    optional_booleans: bool = False
+    """Count every boolean parameter as optional, which some are not."""
+
+    nested_function: bool = False
+    """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
+
+    sanitize: Literal["off", "nul", "c0"] = "off"
+    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
+    but tabs and line ends (`c0`)."""
+
+    max_calls: Annotated[int, Meta(ge=1)] | None = None
+    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
+
+    id_max: Annotated[int, Meta(ge=8)] | None = None
+    """How long ids may be at the provider, if that is less than its protocol allows."""
+
+
+class Options(ProviderOptions, frozen=True, kw_only=True):
     """What a caller may choose. Every default is the faithful one."""
 
     strict: bool = False
@@ -41,29 +67,14 @@ class Options(Struct, frozen=True, kw_only=True):
     """Declare tools to the provider (`native`), or tell them to a model that has none as text
     (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
-    filter_required: bool = True
-    """Take parameters described as optional out of `required` where a target insists on those."""
-
-    optional_markers: tuple[str, ...] | None = None
-    """The words in a description that make a parameter optional; None: the usual ones."""
-
-    optional_booleans: bool = False
-    """Count every boolean parameter as optional, which some are not."""
-
     schema_dialect: str | None = None
     """The dialect of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
-
-    nested_function: bool = False
-    """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
     ids: Literal["preserve", "prefix"] = "preserve"
     """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
 
     id_rule: str | None = None
     """Which ids the provider takes, if it is stricter than its protocol: `mistral`."""
-
-    id_max: int | None = None
-    """How long ids may be at the provider, if that is less than its protocol allows."""
 
     stream_tools: str = "live"
     """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
@@ -75,10 +86,6 @@ class Options(Struct, frozen=True, kw_only=True):
     """Check calls in answers against the schemas of their tools: note what is wrong, repair it, or
     mark the call as one to ask for again."""
 
-    sanitize: Literal["off", "nul", "c0"] = "off"
-    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
-    but tabs and line ends (`c0`)."""
-
     dialect: str | None = None
     """Make calls of those that a model writes into its text: in this dialect, or in any (`auto`).
     None: text is text."""
@@ -88,11 +95,9 @@ class Options(Struct, frozen=True, kw_only=True):
     (`closed`), or so that agent clients ask again by themselves (`open`), which in some protocols
     they only do if the last part was left open and the error is one that passes."""
 
-    max_calls: int | None = None
-    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
-
     max_calls_policy: Literal["note", "queue"] = "note"
-    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn."""
+    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn,
+    which only a program that keeps the `Context` can do."""
 
     attribution: Literal["keep", "drop"] = "keep"
     """The line by which a client names itself to its own provider, where a request stays in its
@@ -112,10 +117,11 @@ class Options(Struct, frozen=True, kw_only=True):
     the client in proportion, so that it makes room in time."""
 
     passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
-    """Passes of your own over a request, before all others."""
+    """Passes of your own over a request, before all others. Functions: for the library only."""
 
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
-    """Passes of your own over a whole response, after the calls are the client's again."""
+    """Passes of your own over a whole response, after the calls are the client's again. Functions:
+    for the library only."""
 
     @property
     def emulated_dialect(self) -> str | None:

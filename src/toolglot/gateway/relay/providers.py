@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
@@ -169,6 +169,7 @@ class Upstream(Struct, kw_only=True):
             rules=config.rules,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
+            **asdict(config.options),
             **more,
         )
 
