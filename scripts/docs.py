@@ -123,7 +123,7 @@ def dialects() -> str:
 def clients() -> str:
     """Return the clients that can be run through the gateway."""
     rows = (
-        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.ways))
+        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.setups))
         for each in CLIENTS.values()
     )
     return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)
