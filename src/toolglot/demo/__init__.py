@@ -6,8 +6,8 @@
 
 It calls the tool that fits the user's words, with arguments that conform to its schema, answers
 from the results, and does on a cue what models do now and then: parallel calls, errors, refusals,
-long or truncated answers. The ids of calls depend on the seed of the context, or on the conversation
-where there is none.
+long or truncated answers. The ids of calls depend on the seed of the context, or on the
+conversation where there is none.
 """
 
 from toolglot.demo.agent import reply
