@@ -1,6 +1,8 @@
 """The public names."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ def test_every_public_name_has_a_home_and_is_there():
 
 
 def test_type_checkers_see_the_same_names():
-    [checked] = [node for node in TREE.body if isinstance(node, ast.If)]
+    checked, _ = (node for node in TREE.body if isinstance(node, ast.If))
     seen = {
         alias.name: node.module.removeprefix("toolglot").removeprefix(".")
         for node in checked.body
@@ -28,6 +30,18 @@ def test_type_checkers_see_the_same_names():
         if alias.asname == alias.name
     }
     assert seen == toolglot._HOMES | dict.fromkeys(toolglot._MODULES, "")
+
+
+def test_importing_the_package_imports_next_to_nothing():
+    code = "import sys; old = set(sys.modules); import toolglot; print(len(set(sys.modules) - old))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(Path(toolglot.__file__).parent.parent)},
+    )
+    assert int(done.stdout) <= 5, done.stderr
 
 
 def test_other_names_are_an_error_as_usual():

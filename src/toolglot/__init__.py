@@ -4,8 +4,8 @@ wire, receipt = toolglot.translate_request(body, source="anthropic", target="ope
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` alone would cost more than the rest of this module
 if TYPE_CHECKING:
     # For type checkers; at run time a name is loaded when it is first used, by `_NAMES` below.
     # isort: off
@@ -130,14 +130,16 @@ _MODULES = ("events", "ir")
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - all are strings
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used, so that importing the package costs little."""
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return value
+if not TYPE_CHECKING:  # or else every name would be one to a type checker
+
+    def __getattr__(name: str) -> object:
+        """Load a public name when it is first used, so that importing the package costs little."""
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,7 @@ from toolglot.surface import Surface
 from toolglot.undo import Undo
 
 DEFAULT_DIALECT: Final = "hermes"
-"""The dialect in which tools are told as text: the most common one, and models know JSON."""
+"""The dialect in which tools are described in the prompt: the most common one."""
 
 
 class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,8 +64,8 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
 
     tools: str = "native"
-    """Declare tools to the provider (`native`), or tell them to a model that has none as text
-    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
+    """Declare tools to the provider (`native`), or describe them in the prompt of a model that has
+    none (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     schema_dialect: str | None = None
     """The dialect of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
@@ -91,9 +91,9 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     None: text is text."""
 
     broken: Literal["closed", "open"] = "closed"
-    """How an answer is told that breaks off: with all its parts closed and the error as it was
-    (`closed`), or so that agent clients ask again by themselves (`open`), which in some protocols
-    they only do if the last part was left open and the error is one that passes."""
+    """How an answer that breaks off ends for the client: with all its parts closed and the error as
+    it was (`closed`), or so that agent clients ask again by themselves (`open`), which in some
+    protocols they only do if the last part was left open and the error is a temporary one."""
 
     max_calls_policy: Literal["note", "queue"] = "note"
     """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn,
@@ -125,7 +125,7 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
 
     @property
     def emulated_dialect(self) -> str | None:
-        """The dialect in which tools are told as text; None if the provider has tools."""
+        """The dialect of tools that are described in the prompt; None if they are declared."""
         kind, _, dialect = self.tools.partition(":")
         if kind == "native" and not dialect:
             return None
@@ -182,7 +182,7 @@ class Context:
         self.request = request
         self.undo = undo or Undo()
         self.declared: tuple[Tool, ...] | None = None
-        """The tools as the provider was told them; for an answer, if the request is known."""
+        """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.keepsakes: dict[str, str] | None = None
         """The state of the answer for clients that do not give it back, by key, if asked for."""
@@ -203,7 +203,7 @@ class Context:
 
     @property
     def tool_surfaces(self) -> tuple[Surface, Surface]:
-        """The surfaces as passes over tools see them: tools told as text are functions."""
+        """The surfaces as passes over tools see them: in a prompt, all tools are functions."""
         source, target = self.surfaces
         if self.options.emulated_dialect is None:
             return source, target

@@ -110,7 +110,7 @@ class ToolFacts(Facts, frozen=True, kw_only=True):
     """How its models write calls into the text when they slip."""
 
     calling: str = "native"
-    """How its models are told of tools: declared to the provider (`native`), or as text
+    """How its models get tools: declared to the provider (`native`), or as text
     (`emulated`, `emulated:hermes`), because they have none. The option `tools` takes this word."""
 
 
@@ -203,7 +203,7 @@ class ModelFamily(Facts, frozen=True, kw_only=True):
     """How it writes calls as text."""
 
     calling: str | None = None
-    """How it is told of tools, where that differs from its provider's other models."""
+    """How it gets tools, where that differs from its provider's other models."""
 
     thought_signatures: bool = False
     """Calls in the history must carry the state they came with."""
@@ -352,7 +352,7 @@ PROVIDERS: Final[Mapping[str, str]] = _Names()
 
 
 def tools_for(model: str, provider: str | None = None) -> str:
-    """How a model is told of tools, in the words of the option `tools`; `native` if unknown."""
+    """How a model gets tools, as a value of the option `tools`; `native` if unknown."""
     family = family_of(model)
     if family is not None and family.calling is not None:
         return family.calling
