@@ -32,8 +32,8 @@ def home(module: Path) -> Path:
         return Path(module.parts[0], door)
     if module.parts[0] == "protocols" and len(module.parts) > 2:
         return Path(module.parts[0], f"test_{module.parts[1]}.py")
-    if module.parts[0] == "demo":
-        return Path("test_demo.py")
+    if module.parts[0] in {"demo", "history"}:
+        return Path(f"test_{module.parts[0]}.py")
     return module.with_name(f"test_{module.name}")
 
 

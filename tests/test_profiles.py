@@ -26,12 +26,18 @@ from toolglot.profiles import (
     family_of,
     get_capabilities,
     get_profile,
-    register_capabilities,
     register_profile,
 )
 from toolglot.surface import ID_RULES
 
 EVERY = book.profiles()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_registered(monkeypatch):
+    monkeypatch.setattr(book, "_profiles", {})
+
+
 NAMES = [
     "openai",
     "anthropic",
@@ -155,20 +161,6 @@ def test_capabilities_are_overridden_for_one_question():
     assert get_capabilities("openai").max_tools_per_call == 10
 
 
-def test_capabilities_are_registered_for_good():
-    """D-18"""
-    try:
-        register_capabilities("acme", {"format": "xml", "supports_parallel": True})
-        assert get_capabilities("acme").format == "xml"
-        assert get_capabilities("acme").max_tools_per_call == 1
-        register_capabilities("openai", Capabilities(format="json", max_tools_per_call=None))
-        assert get_capabilities("openai").max_tools_per_call is None
-    finally:
-        book.unregister("acme")
-        book.unregister("openai")
-    assert get_capabilities("openai").max_tools_per_call == 10
-
-
 def test_a_profile_is_overridden_for_one_question():
     """D-18: a mapping changes only what it names, however deep."""
     changed = get_profile("mistral", {"tools": {"parallel": False}, "title": "M"})
@@ -181,24 +173,20 @@ def test_a_profile_is_overridden_for_one_question():
 def test_a_provider_is_registered_from_a_mapping():
     """D-18"""
     endpoint = {"protocol": "openai-chat", "base_url": "https://llm.example/v1"}
-    try:
-        made = register_profile(
-            "acme", {"endpoints": [endpoint], "auth": {"header": "x-key", "env": ["ACME_KEY"]}}
-        )
-        assert get_profile("acme") == made
-        assert made.name == "acme"
-        assert PROVIDERS["acme"] == "openai-chat"
-        assert made.auth.with_key("k") == {"x-key": "k"}
-        again = register_profile("acme", {"local": True})
-        assert (again.local, again.auth) == (True, made.auth)
-        twin = register_profile("acme-two", again)
-        assert twin.name == "acme-two"
-        assert [profile.name for profile in book.profiles()][-2:] == ["acme", "acme-two"]
-    finally:
-        book.unregister("acme")
-        book.unregister("acme-two")
     with pytest.raises(UnknownProviderError):
         get_profile("acme")
+    made = register_profile(
+        "acme", {"endpoints": [endpoint], "auth": {"header": "x-key", "env": ["ACME_KEY"]}}
+    )
+    assert get_profile("acme") == made
+    assert made.name == "acme"
+    assert PROVIDERS["acme"] == "openai-chat"
+    assert made.auth.with_key("k") == {"x-key": "k"}
+    again = register_profile("acme", {"local": True})
+    assert (again.local, again.auth) == (True, made.auth)
+    twin = register_profile("acme-two", again)
+    assert twin.name == "acme-two"
+    assert [profile.name for profile in book.profiles()][-2:] == ["acme", "acme-two"]
 
 
 @pytest.mark.parametrize(
@@ -216,15 +204,11 @@ def test_registering_from_many_threads_loses_nothing():
     names = [f"acme-{number}" for number in range(40)]
     profile = get_profile("openai")
     threads = [Thread(target=register_profile, args=(name, profile)) for name in names]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert {get_profile(name).name for name in names} == set(names)
-    finally:
-        for name in names:
-            book.unregister(name)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {get_profile(name).name for name in names} == set(names)
 
 
 def test_an_unknown_provider_has_no_profile():
@@ -265,7 +249,7 @@ def test_a_profile_is_sound(profile):
 def test_rules_for_ids_have_one_name_everywhere():
     """The word of a profile is the word of the option."""
     assert get_profile("mistral").tools.ids in ID_RULES
-    assert set(ID_RULES) < set(get_args(get_type_hints(book.Tools)["ids"]))
+    assert set(ID_RULES) < set(get_args(get_type_hints(book.ToolFacts)["ids"]))
 
 
 @pytest.mark.parametrize(
@@ -441,10 +425,7 @@ def test_how_a_model_is_told_of_tools():
     assert book.tools_for("some-model", "openai") == "native"
     assert book.tools_for("some-model", "nobody") == "native"
     register_profile("plain-server", {**WITHOUT_TOOLS, "tools": {"calling": "emulated:glm45"}})
-    try:
-        assert book.tools_for("some-model", "plain-server") == "emulated:glm45"
-    finally:
-        book.unregister("plain-server")
+    assert book.tools_for("some-model", "plain-server") == "emulated:glm45"
 
 
 WITHOUT_TOOLS = {
@@ -454,7 +435,7 @@ WITHOUT_TOOLS = {
 
 
 def test_a_family_may_have_no_tools(monkeypatch):
-    family = book.Family(name="plain", match=("plain-*",), vendor="", calling="emulated")
+    family = book.ModelFamily(name="plain", match=("plain-*",), vendor="", calling="emulated")
     monkeypatch.setattr(book, "families", lambda: (family,))
     assert book.tools_for("plain-7b", "openai") == "emulated"
 

@@ -16,6 +16,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from toolglot.wire.call_arguments import read_arguments
+
 Json: TypeAlias = dict[str, Any]
 """A JSON object as it stands on the wire."""
 
@@ -142,18 +144,50 @@ class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
 
     `arguments` is the JSON text as received: key order, big integers and `1.0` survive in it, and
     it may be invalid JSON. For a `custom` call it is the free-form input itself, not JSON.
-    `id_made` says that the wire had no id and the decoder made one up.
+    `id_made` says that the wire had no id and the decoder made one up. `raw_input` is what a model
+    wrote where a call was read out of text, and `invalid` why its arguments could not be read.
     """
 
     id: str
     name: str
-    arguments: str
-    kind: CallKind = "function"
+    arguments: str = "{}"
+    type: CallKind = "function"
     namespace: str | None = None
     id_made: bool = False
     signature: str | None = None
     cache: CacheMark | None = None
+    raw_input: str = ""
+    invalid: str = ""
     extras: Extras = NO_EXTRAS
+
+    @property
+    def kind(self) -> CallKind:
+        """The `type`, under the name that results and tool choices have for it."""
+        return self.type
+
+    @property
+    def input(self) -> Json:
+        """The arguments as an object; if they are none, under `$value` or `$invalid`."""
+        return read_arguments(self.arguments)[0]
+
+    def to_anthropic(self) -> Json:
+        """A `tool_use` block."""
+        return {"type": "tool_use", "id": self.id, "name": self.name, "input": self.input}
+
+    def to_openai(self) -> Json:
+        """An entry of `tool_calls`."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+    def to_generic(self) -> Json:
+        """The plain form for clients of no standard."""
+        return {"tool_call_id": self.id, "tool_name": self.name, "parameters": self.input}
+
+    def to_canonical(self) -> Json:
+        """Arguments as an object; `raw_input` and `invalid` only where there are any."""
+        wire = {"id": self.id, "name": self.name, "arguments": self.input, "type": self.type}
+        more = {"raw_input": self.raw_input, "invalid": self.invalid}
+        return wire | {key: value for key, value in more.items() if value}
 
 
 class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):

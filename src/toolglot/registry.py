@@ -12,6 +12,7 @@ from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.profiles import Auth
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
+from toolglot.wire.call_places import CallPlaces
 from toolglot.wire.follow import Check
 from toolglot.wire.message import WireRequest, WireResponse
 from toolglot.wire.stream_rules import Linter
@@ -54,6 +55,7 @@ class ProtocolModule(Protocol):
     SURFACE: Surface
     API: Api
     LINTER: Linter[Any]
+    CALLS: CallPlaces
 
     def decode_request(self, wire: WireRequest, ctx: Context) -> Request:
         """The interlingua of a request."""

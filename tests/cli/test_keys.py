@@ -37,7 +37,7 @@ def test_a_key_is_printed_alone_and_opens_the_gateway(cli, home):
     assert re.fullmatch(rb"tg-[\w-]{40}\n", done.out)
     key = ring(home / "toolglot.db", lambda ring: ring.check(done.out.decode().strip()))
     assert key.name == "alice"
-    assert done.err == f"key {key.id}, alice: keep it, it is not shown again\n"
+    assert done.err == f"key {key.id}, alice: store it now, it is not printed again\n"
 
 
 def test_what_a_key_is_bound_to(cli, home):
@@ -138,7 +138,7 @@ def test_keys_are_listed_as_json(cli):
 def test_no_keys_is_not_an_error(cli, home):
     open_database(home / "toolglot.db").close()
     done = cli("keys", "list")
-    assert done == (0, b"", "no keys yet: `toolglot keys create NAME` makes one\n")
+    assert done == (0, b"", "no keys yet: create one with `toolglot keys create NAME`\n")
     assert json.loads(cli("keys", "list", "--json").out) == []
 
 

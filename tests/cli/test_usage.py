@@ -99,7 +99,7 @@ def test_files_name_the_group_by_its_kind(cli, path):
 
 def test_nothing_used(cli, path):
     done = cli("usage", "--until", "2001-01-01")
-    assert done == (0, b"", "nothing was used in that time\n")
+    assert done == (0, b"", "there were no requests in that time\n")
     assert json.loads(cli("usage", "--until", "2001-01-01", "--json").out) == []
 
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from tests.discovery.scripted import Faithful, chat, chunk, sse
 from tests.discovery.test_session import JSON
 
-from toolglot.calls import parse_tool_calls
 from toolglot.discovery import Probe, read_sample
 from toolglot.discovery.probe_requests import PROBE_REQUESTS
 from toolglot.errors import DecodeError
+from toolglot.parsers import parse_tool_calls
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import encode_request
 

@@ -22,13 +22,19 @@ from tests.discovery.scripted import (
     sse,
 )
 
-from toolglot.calls import parse_tool_calls
+from toolglot import profiles
 from toolglot.dialects.text import parse_text
 from toolglot.discovery import MAX_PROBES, Discovery, ProbeResponse, to_profile
 from toolglot.discovery.findings import SUBJECTS
-from toolglot.parsers import get_parser
-from toolglot.profiles import register_profile, unregister
+from toolglot.parsers import get_parser, parse_tool_calls
+from toolglot.profiles import register_profile
 from toolglot.registry import PROTOCOLS
+
+
+@pytest.fixture(autouse=True)
+def _nothing_registered(monkeypatch):
+    monkeypatch.setattr(profiles, "_profiles", {})
+
 
 STYLES = {
     "anthropic": "anthropic",
@@ -156,14 +162,11 @@ def test_the_result_selects_the_parser(protocol):
     body = server(question).body
     assert parse_tool_calls(body, result.tooling.parser)[0].input == {"city": "Paris"}
     profile = register_profile("found", to_profile(result, date="2026-11-15"))
-    try:
-        assert profile.endpoint().base_url == result.provider.base_url
-        assert profile.tools.parallel is True
-        assert profile.tools.strict is None
-        assert not profile.auth.required
-        assert [call.name for call in get_parser("found").parse(body)] == ["get_weather"]
-    finally:
-        unregister("found")
+    assert profile.endpoint().base_url == result.provider.base_url
+    assert profile.tools.parallel is True
+    assert profile.tools.strict is None
+    assert not profile.auth.required
+    assert [call.name for call in get_parser("found").parse(body)] == ["get_weather"]
 
 
 # --- odd servers ----------------------------------------------------------------------------------
@@ -363,7 +366,6 @@ def test_reasoning_is_found_where_it_is(message, field):
         assert "reasoning" not in to_profile(result)
     else:
         assert register_profile("found", to_profile(result)).reasoning.field == field
-        unregister("found")
 
 
 def test_reasoning_of_other_protocols():
@@ -514,7 +516,6 @@ def test_the_way_in_which_a_key_is_sent_is_found(style):
     assert result.get("key") == "needed"
     assert ("key-header" in words(result)) is (style != "bearer")
     profile = register_profile("found", to_profile(result))
-    unregister("found")
     assert profile.auth.required
     assert profile.auth.header.lower() == {"bearer": "authorization"}.get(style, style)
 
@@ -657,7 +658,6 @@ def test_arbitrary_answers_never_raise(answers, key):
     if not any(answer.ok for answer in answers):
         assert result.protocol == ""
     register_profile("found", {"endpoints": [], **to_profile(result)})
-    unregister("found")
 
 
 # --- recordings -----------------------------------------------------------------------------------

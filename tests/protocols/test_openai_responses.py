@@ -533,7 +533,7 @@ def test_custom_calls_are_read():
     assert isinstance(result, ir.ToolResult)
     assert result.kind == "custom"
     assert [type(part) for part in result.parts] == [ir.Text, ir.Image, ir.Document]
-    foreign_call = ir.ToolCall(id="c", name="plot", arguments="x {", kind="custom", namespace="n")
+    foreign_call = ir.ToolCall(id="c", name="plot", arguments="x {", type="custom", namespace="n")
     assert items(assistant(foreign_call), user(ir.ToolResult(id="c", kind="custom"))) == [
         {
             "type": "custom_tool_call",
@@ -1016,7 +1016,7 @@ def test_a_foreign_response_is_complete():
         ir.Reasoning(text="Hm."),
         ir.Text(text="Ahoy"),
         ir.ToolCall(id="toolu_1", name="gate", arguments=""),
-        ir.ToolCall(id="toolu_2", name="plot", arguments="x", kind="custom"),
+        ir.ToolCall(id="toolu_2", name="plot", arguments="x", type="custom"),
     )
     body = encode_body(answer(*parts, stop="tool_calls", created="2026-11-15T00:00:00Z"), ctx)
     SdkResponse.model_validate(body)
@@ -1699,7 +1699,7 @@ def test_a_cut_call_is_never_done():
 
 def test_custom_calls_stream_as_such():
     """case-25."""
-    part = ir.ToolCall(id="c", name="apply_patch", arguments="", kind="custom", namespace="fs")
+    part = ir.ToolCall(id="c", name="apply_patch", arguments="", type="custom", namespace="fs")
     values = write(
         [begin(), PartStarted(0, part), PartDelta(0, "*** Begin"), PartEnded(0), end("tool_calls")]
     )

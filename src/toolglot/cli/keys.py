@@ -1,4 +1,4 @@
-"""`toolglot keys`: the keys that clients show the gateway."""
+"""`toolglot keys`: the keys that clients send to the gateway."""
 
 import argparse
 import re
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         commands,
         "keys",
         None,
-        "make, list and revoke the keys that clients show the gateway",
+        "create, list and revoke the keys that clients send to the gateway",
         "toolglot keys create alice --models 'claude-*,gpt-*' --rpm 60 --budget 2M/day",
         "toolglot keys list",
         "toolglot keys revoke alice",
@@ -53,7 +53,7 @@ def _add_create(parts: Commands) -> None:
         parts,
         "create",
         create,
-        "make a key and print it, this once",
+        "create a key and print it; it is not printed again",
         "toolglot keys create alice",
         "toolglot keys create ci --models 'gpt-*' --rpm 60 --tpm 200k --expires 30d",
         "toolglot keys create demo --budget 2M/day",
@@ -75,7 +75,7 @@ def _add_create(parts: Commands) -> None:
 
 
 def _add_list(parts: Commands) -> None:
-    parser = add_command(parts, "list", show, "list the keys", "toolglot keys list --json")
+    parser = add_command(parts, "list", list_all, "list the keys", "toolglot keys list --json")
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_database(parser)
 
@@ -92,7 +92,7 @@ def _add_revoke(parts: Commands) -> None:
 
 
 def create(args: argparse.Namespace) -> int:
-    """Make a key. The key alone goes to standard output."""
+    """Create a key. The key alone goes to standard output."""
     from toolglot.gateway.access.virtual_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
 
     now = time.time()
@@ -108,11 +108,11 @@ def create(args: argparse.Namespace) -> int:
             expires=None if args.expires is None else moment(args.expires, now, 1),
         )
     print(token)
-    print(f"key {key.id}, {key.name}: keep it, it is not shown again", file=sys.stderr)
+    print(f"key {key.id}, {key.name}: store it now, it is not printed again", file=sys.stderr)
     return 0
 
 
-def show(args: argparse.Namespace) -> int:
+def list_all(args: argparse.Namespace) -> int:
     """Print all keys."""
     from toolglot.gateway.access.virtual_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
 
@@ -123,7 +123,7 @@ def show(args: argparse.Namespace) -> int:
     elif keys:
         print_table([_COLUMNS, *(_row(key, time.time()) for key in keys)], _NUMBERS)
     else:
-        print("no keys yet: `toolglot keys create NAME` makes one", file=sys.stderr)
+        print("no keys yet: create one with `toolglot keys create NAME`", file=sys.stderr)
     return 0
 
 

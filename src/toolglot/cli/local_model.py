@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until a signal comes; where, goes to standard output as one line of JSON."""
+    """Serve until a signal comes; the address goes to standard output as one line of JSON."""
     from toolglot.gateway import llama_server  # noqa: PLC0415 - other commands do not pay for it
 
     if args.prepare:

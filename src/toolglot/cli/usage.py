@@ -1,4 +1,4 @@
-"""`toolglot usage`: who used what, from the ledger of the gateway."""
+"""`toolglot usage`: requests and tokens by key, model, day or provider."""
 
 import argparse
 import csv
@@ -45,16 +45,20 @@ def add(commands: Commands) -> None:
         commands,
         "usage",
         run,
-        "show how many requests and tokens went through the gateway",
+        "print how many requests and tokens went through the gateway",
         "toolglot usage",
         "toolglot usage --by model --since 7d",
         "toolglot usage --by day --since 2030-01-01 --until 2030-02-01 --csv > january.csv",
     )
-    parser.add_argument("--by", choices=_BY, default="key", help="what to sum up; keys if left out")
+    parser.add_argument(
+        "--by", choices=_BY, default="key", help="what to group by; keys if left out"
+    )
     parser.add_argument(
         "--since", type=distance, metavar="WHEN", help="a date (UTC), or how long ago: 12h, 7d"
     )
-    parser.add_argument("--until", type=distance, metavar="WHEN", help="likewise; now if left out")
+    parser.add_argument(
+        "--until", type=distance, metavar="WHEN", help="the same for the end; now if left out"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="write CSV")
     form.add_argument("--json", action="store_true", help="write JSON")
@@ -79,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     elif sums:
         _print_table(sums, args.by)
     else:
-        print("nothing was used in that time", file=sys.stderr)
+        print("there were no requests in that time", file=sys.stderr)
     return 0
 
 

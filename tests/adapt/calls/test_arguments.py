@@ -36,8 +36,8 @@ def test_other_strings_are_arguments_themselves(arguments):
 
 
 def test_free_text_is_not_looked_into():
-    assert normalised("", kind="custom") == ("", set())
-    assert normalised('"{\\"a\\":1}"', kind="custom")[1] == set()
+    assert normalised("", type="custom") == ("", set())
+    assert normalised('"{\\"a\\":1}"', type="custom")[1] == set()
 
 
 def test_a_note_says_where_and_whose():

@@ -233,7 +233,7 @@ def test_a_call_without_an_id_in_an_answer(run):
 
 @BOTH
 def test_freeform_calls_have_no_schema(run):
-    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", kind="custom")
+    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", type="custom")
     request = asking(user("hi"), tools=(ir.CustomTool(name="patch"),))
     parts, ctx = run(custom, request=request, validate="repair")
     assert parts == [custom]

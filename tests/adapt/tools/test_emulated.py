@@ -376,7 +376,7 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
     undo = told(asked_for, *surfaces, Options(tools="emulated")).undo
     call = ir.ToolCall(id="x", name="apply_patch", arguments='{"input": "*** B"}')
     assert undo.call(call) == ir.ToolCall(
-        id="x", name="apply_patch", arguments="*** B", kind="custom"
+        id="x", name="apply_patch", arguments="*** B", type="custom"
     )
     member = undo.call(ir.ToolCall(id="x", name="sea__tide", arguments="{}"))
     assert (member.namespace, member.name) == ("sea", "tide")

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
@@ -15,7 +15,7 @@ from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
-    Family,
+    ModelFamily,
     Profile,
     dialect_for,
     family_of,
@@ -165,6 +165,7 @@ class Upstream(Struct, kw_only=True):
             rules=config.rules,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
+            **asdict(config.options),
             **more,
         )
 
@@ -172,7 +173,7 @@ class Upstream(Struct, kw_only=True):
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
 
-    def _issuer(self, family: Family | None) -> str:
+    def _issuer(self, family: ModelFamily | None) -> str:
         """Who issues reasoning state: models of several vendors do not read each other's."""
         own = self.profile.name if self.profile else None
         vendor = family.vendor if family else own

@@ -14,6 +14,7 @@ Quirks worth knowing:
 """
 
 from toolglot.protocols.anthropic.api import API
+from toolglot.protocols.anthropic.calls import CALLS
 from toolglot.protocols.anthropic.lint import LINTER, StreamCheck
 from toolglot.protocols.anthropic.request import decode_request, encode_request
 from toolglot.protocols.anthropic.response import decode_response, encode_response
@@ -23,6 +24,7 @@ from toolglot.protocols.anthropic.surface import NAME, SURFACE
 
 __all__ = [
     "API",
+    "CALLS",
     "LINTER",
     "NAME",
     "SURFACE",

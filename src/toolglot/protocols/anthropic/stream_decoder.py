@@ -49,9 +49,9 @@ from toolglot.protocols.anthropic.response import (
 )
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 from toolglot.wire import jsontext
+from toolglot.wire.call_arguments import INVALID_KEY
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
-from toolglot.wire.parts import INVALID_KEY
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder
 

@@ -19,6 +19,7 @@ Quirks worth knowing:
 """
 
 from toolglot.protocols.gemini.api import API
+from toolglot.protocols.gemini.calls import CALLS
 from toolglot.protocols.gemini.lint import LINTER, StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
@@ -28,6 +29,7 @@ from toolglot.protocols.gemini.surface import NAME, SURFACE
 
 __all__ = [
     "API",
+    "CALLS",
     "LINTER",
     "NAME",
     "SURFACE",

@@ -18,6 +18,7 @@ Quirks worth knowing:
 """
 
 from toolglot.protocols.ollama.api import API
+from toolglot.protocols.ollama.calls import CALLS
 from toolglot.protocols.ollama.lint import LINTER, StreamCheck
 from toolglot.protocols.ollama.request import decode_request, encode_request
 from toolglot.protocols.ollama.response import decode_response, encode_response
@@ -27,6 +28,7 @@ from toolglot.protocols.ollama.surface import NAME, SURFACE
 
 __all__ = [
     "API",
+    "CALLS",
     "LINTER",
     "NAME",
     "SURFACE",

@@ -22,6 +22,7 @@ protocol reads and which never reaches the wire as such.
 """
 
 from toolglot.protocols.openai_chat.api import API
+from toolglot.protocols.openai_chat.calls import CALLS
 from toolglot.protocols.openai_chat.lint import LINTER, StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
@@ -31,6 +32,7 @@ from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 
 __all__ = [
     "API",
+    "CALLS",
     "LINTER",
     "NAME",
     "SURFACE",

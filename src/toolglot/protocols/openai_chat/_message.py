@@ -424,7 +424,7 @@ def _custom(fields: Fields, given: str | None, calls: Calls) -> ToolCall:
     text = fields.maybe_text("input") or ""
     call_id, made = calls.identify(given, name)
     calls.customs.add(call_id)
-    return ToolCall(id=call_id, name=name, arguments=text, kind="custom", id_made=made)
+    return ToolCall(id=call_id, name=name, arguments=text, type="custom", id_made=made)
 
 
 def _name(fields: Fields, calls: Calls) -> str:

@@ -353,7 +353,7 @@ class StreamDecoder(BaseStreamDecoder):
             id=call.id,
             name=call.name,
             arguments="",
-            kind=kind,
+            type=kind,
             id_made=made,
             signature=call.signature,
         )

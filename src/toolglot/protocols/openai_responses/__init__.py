@@ -18,6 +18,7 @@ Quirks worth knowing:
 """
 
 from toolglot.protocols.openai_responses.api import API
+from toolglot.protocols.openai_responses.calls import CALLS
 from toolglot.protocols.openai_responses.lint import LINTER, StreamCheck
 from toolglot.protocols.openai_responses.request import decode_request, encode_request
 from toolglot.protocols.openai_responses.response import decode_response, encode_response
@@ -27,6 +28,7 @@ from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 
 __all__ = [
     "API",
+    "CALLS",
     "LINTER",
     "NAME",
     "SURFACE",

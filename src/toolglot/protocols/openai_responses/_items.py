@@ -259,7 +259,7 @@ def _decode_custom_call(fields: Fields) -> ToolCall:
         id=call_id,
         name=fields.text("name"),
         arguments=fields.maybe_text("input") or "",
-        kind="custom",
+        type="custom",
         namespace=fields.maybe_text("namespace"),
         id_made=made,
         extras=kept(fields),
