@@ -27,9 +27,10 @@ from toolglot.gateway.routes.websocket import Sockets
 from toolglot.gateway.state.kept_reasoning import Memory
 from toolglot.gateway.state.sessions import Sessions
 from toolglot.gateway.storage.store import MemoryStore, SqliteStore, Store
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, spans_to
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, otlp_tracing
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -56,8 +57,11 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
         config,
         client,
         guard=Guard(server),
-        observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
-        recorder=Recorder(server.record) if server.record else None,
+        telemetry=Telemetry(
+            metrics=Metrics(worker=str(os.getpid())),
+            tracing=_tracing(server),
+            recorder=Recorder(server.record) if server.record else None,
+        ),
         memory=Memory(store),
     )
     desk = Endpoints(relay, Catalogue(client))
@@ -82,7 +86,7 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
 
 
 def _tracing(server: Server) -> Tracing:
-    return spans_to(server.traces) if server.traces else NO_TRACING
+    return otlp_tracing(server.traces) if server.traces else NO_TRACING
 
 
 def _store(server: Server) -> Store:
@@ -175,7 +179,7 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
         except ConnectionError:
             raise  # The client is gone.
         except Exception:
-            failure = call.witness.breaks()
+            failure = call.witness.internal_error()
             raise
         finally:
             relay.ended(call, failure)
@@ -195,9 +199,9 @@ def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
 
     async def admit(call: Call) -> None:
         _look(call)
-        call.witness.seen.asked_model = call.model
+        call.witness.record.asked_model = call.model
         call.holder = await relay.guard.know(call.key)
-        call.witness.seen.key_id = call.owner
+        call.witness.record.key_id = call.owner
         await relay.guard.admit(call.holder, call.model)
 
     return admit

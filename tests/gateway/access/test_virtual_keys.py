@@ -5,6 +5,7 @@ import re
 from contextlib import closing
 
 import pytest
+from tests.gateway.clock import Clock
 
 from toolglot.gateway.access import virtual_keys as module
 from toolglot.gateway.access.rate_limits import Budget
@@ -20,14 +21,6 @@ from toolglot.gateway.access.virtual_keys import (
 from toolglot.gateway.storage.database import DatabaseError, open_database
 
 NOW = 1_900_000_000.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -124,7 +117,7 @@ def test_globs_say_which_models_a_key_may_ask_for(globs, model, allowed):
 
 
 def test_a_ring_knows_its_keys(path):
-    clock = Clock()
+    clock = Clock(NOW)
 
     async def run():
         ring = KeyRing(path, clock)
@@ -141,7 +134,7 @@ def test_a_ring_knows_its_keys(path):
 
 
 def test_revocation_elsewhere_counts_within_a_second(path, db):
-    clock = Clock()
+    clock = Clock(NOW)
 
     async def run():
         ring = KeyRing(path, clock)
@@ -159,7 +152,7 @@ def test_a_key_made_elsewhere_is_known_at_once(path, db, monkeypatch):
     monkeypatch.setattr(module.secrets, "token_urlsafe", lambda _: "x" * 40)
 
     async def run():
-        ring = KeyRing(path, Clock())
+        ring = KeyRing(path, Clock(NOW))
         assert await ring.check("tg-" + "x" * 40) is None
         _, key = create_key(db, "alice", NOW)
         assert await ring.check("tg-" + "x" * 40) == key
@@ -169,7 +162,7 @@ def test_a_key_made_elsewhere_is_known_at_once(path, db, monkeypatch):
 
 
 def test_a_key_expires_to_the_moment_also_when_remembered(path):
-    clock = Clock()
+    clock = Clock(NOW)
 
     async def run():
         ring = KeyRing(path, clock)
@@ -183,7 +176,7 @@ def test_a_key_expires_to_the_moment_also_when_remembered(path):
 
 
 def test_a_known_key_is_not_looked_up_each_time(path, monkeypatch):
-    clock, looked = Clock(), []
+    clock, looked = Clock(NOW), []
 
     def find(db, hashed):
         looked.append(hashed)
@@ -213,7 +206,7 @@ def test_what_is_remembered_is_bounded(path, monkeypatch):
     monkeypatch.setattr(module, "_CACHED_KEYS", 3)
 
     async def run():
-        ring = KeyRing(path, Clock())
+        ring = KeyRing(path, Clock(NOW))
         made = [(await ring.create(str(number)))[0] for number in range(5)]
         for token in (*made, "unknown", *made):
             await ring.check(token)
@@ -225,7 +218,7 @@ def test_what_is_remembered_is_bounded(path, monkeypatch):
 
 def test_a_broken_file_is_an_error_not_a_refusal(path, db):
     async def run():
-        ring = KeyRing(path, Clock())
+        ring = KeyRing(path, Clock(NOW))
         db.execute("DROP TABLE keys")
         with pytest.raises(DatabaseError, match="no such table"):
             await ring.check("tg-x")

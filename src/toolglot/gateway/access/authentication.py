@@ -11,9 +11,8 @@ from toolglot.gateway.access.rate_limits import Limited, Limiter
 from toolglot.gateway.access.virtual_keys import Key, KeyRing
 from toolglot.gateway.config import Server
 from toolglot.gateway.storage.database import default_path
-from toolglot.gateway.telemetry.metrics import Observation
+from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.ir import ApiError
-from toolglot.receipt import Receipt
 
 
 class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
@@ -70,11 +69,11 @@ class Guard:
             headers[f"x-ratelimit-remaining-{each.what}"] = str(each.remaining)
         return headers
 
-    def settle(self, key: Key | None, seen: Observation, receipt: Receipt) -> None:
+    def settle(self, key: Key | None, seen: RequestRecord) -> None:
         """Write down what a request used."""
         if self._ledger is None:
             return
-        row = _row(key, seen, receipt)
+        row = _row(key, seen)
         self._ledger.record(row)
         if key is not None:
             self._limiter.spend(key, row.tokens, time.time())
@@ -108,10 +107,8 @@ def _limited(key: Key, limited: Limited) -> ApiError:
     return ApiError(kind="rate_limit", message=message, status=429, retry_after=wait)
 
 
-def _row(key: Key | None, seen: Observation, receipt: Receipt) -> Row:
-    now, usage, counts = time.perf_counter(), seen.usage, receipt.counts()
-    total = now - seen.started
-    first = None if seen.first_byte is None else (seen.first_byte - seen.started) * 1000
+def _row(key: Key | None, seen: RequestRecord) -> Row:
+    usage, first = seen.usage, seen.time_to_first_byte
     return Row(
         time=time.time(),
         key=key.id if key else "",
@@ -124,8 +121,8 @@ def _row(key: Key | None, seen: Observation, receipt: Receipt) -> Row:
         cached=(usage.cache_read or 0) if usage else 0,
         output=(usage.output or 0) if usage else 0,
         reasoning=(usage.reasoning or 0) if usage else 0,
-        first_ms=first,
-        total_ms=total * 1000,
-        overhead_ms=max(0.0, total - seen.waited) * 1000 if seen.waited is not None else None,
-        **counts,
+        first_ms=None if first is None else first * 1000,
+        total_ms=seen.duration * 1000,
+        overhead_ms=seen.overhead * 1000,
+        **seen.receipt.counts(),
     )
