@@ -9,10 +9,11 @@ from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.scripts import Script, calls, response, says, sdk
 
 from toolglot import ir
-from toolglot.gateway.access.virtual_keys import KeyRing
 from toolglot.gateway.state.sessions import Sessions, Tap
 from toolglot.gateway.state.stored_responses import Kept
-from toolglot.gateway.storage.store import MemoryStore
+from toolglot.gateway.storage.database import database as open_file
+from toolglot.gateway.storage.memory_store import MemoryStore
+from toolglot.gateway.storage.sqlite_keys import create_key
 from toolglot.registry import PROTOCOLS
 
 NAMES = list(PROTOCOLS)
@@ -307,9 +308,8 @@ def test_holders_of_keys_see_only_what_is_theirs(tmp_path):
     database = tmp_path / "toolglot.db"
 
     async def run():
-        ring = KeyRing(database)
-        tokens = [(await ring.create(name))[0] for name in ("ann", "bob")]
-        await ring.close()
+        with open_file(database) as db:
+            tokens = [create_key(db, name, 0.0)[0] for name in ("ann", "bob")]
         async with (
             upstream(script.handle) as url,
             gateway(

@@ -3,7 +3,7 @@
 import asyncio
 
 from toolglot.gateway.state.stored_responses import Kept, Shelf, new_conversation
-from toolglot.gateway.storage.store import MemoryStore
+from toolglot.gateway.storage.memory_store import MemoryStore
 
 
 def kept(number, previous=None):

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from toolglot import demo
 from toolglot.errors import DecodeError
 from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.access.authentication import Guard
+from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.http.client import Unreachable
 from toolglot.gateway.http.writers import Sink
 from toolglot.gateway.relay.first_event import head_of, looks_streamed, until_told
@@ -65,12 +65,12 @@ class Replies:
 
     def __init__(
         self,
-        guard: Guard,
+        access: AccessControl,
         keep: Callable[[Call, Exchange], None],
         memory: Memory | None = None,
     ) -> None:
         self._memory = memory
-        self._guard = guard
+        self._access = access
         self._keep = keep
         self._open: set[_Open] = set()
 
@@ -245,7 +245,7 @@ class Replies:
             "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
             "Cache-Control": "no-cache",
             **call.marks(exchange.receipt),
-            **self._guard.standing(call.holder),
+            **self._access.rate_limit_headers(call.holder),
         }
         call.witness.client_response(200, headers)
         call.witness.stream_started()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.access.virtual_keys import Key
+from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.http.writers import Sink, Whole
 from toolglot.gateway.relay.reframe import Framing
 from toolglot.gateway.relay.routing import Target
@@ -57,7 +57,7 @@ class Call(Struct, kw_only=True):
     key: str | None = None
     """What the client gave as its key."""
     witness: RequestTelemetry
-    holder: Key | None = None
+    holder: VirtualKey | None = None
     """Whose key it is, where keys are asked for."""
     past: Past | None = None
     target: Target | None = None

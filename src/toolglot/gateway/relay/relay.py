@@ -14,7 +14,8 @@ from aiohttp import web
 from toolglot import demo
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Guard, Refusal
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.config import DEMO, Config
 from toolglot.gateway.http.client import Client, Question, Unreachable
 from toolglot.gateway.http.writers import HttpSink
@@ -41,17 +42,17 @@ class Relay:
         config: Config,
         client: Client,
         *,
-        guard: Guard | None = None,
+        access: AccessControl | None = None,
         telemetry: Telemetry | None = None,
         memory: Memory | None = None,
     ) -> None:
         self.client = client
-        self.guard = guard or Guard(config.server)
+        self.access = access or AccessControl()
         self.telemetry = telemetry or Telemetry()
         self._memory = memory
         self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
         """By whose they are and the id of the request, the oldest first."""
-        self._replies = Replies(self.guard, self._keep, memory)
+        self._replies = Replies(self.access, self._keep, memory)
         self.router = Router(config, make_upstreams(config))
         self.config = config
 
@@ -66,9 +67,8 @@ class Relay:
         now = time.monotonic()
         return [each.name for each in self.router.upstreams.values() if each.health.resting(now)]
 
-    async def close(self) -> None:
-        """Write down all that is not written yet."""
-        await self.guard.close()
+    def close(self) -> None:
+        """Send and write what telemetry still holds."""
         self.telemetry.close()
 
     async def keep_alive(self) -> None:
@@ -98,7 +98,7 @@ class Relay:
         """A request was answered, or never will be."""
         receipt = call.exchange.receipt if call.exchange else Receipt()
         call.witness.end(receipt, error)
-        self.guard.settle(call.holder, call.witness.record)
+        self.access.charge(call.holder, call.witness.record)
 
     async def answer(self, call: Call) -> web.StreamResponse:
         """The answer to a request, whatever becomes of it."""
