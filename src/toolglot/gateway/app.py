@@ -25,7 +25,7 @@ from toolglot.gateway.routes.model_lists import Catalogue
 from toolglot.gateway.routes.responses import Responses
 from toolglot.gateway.routes.route import add_ways
 from toolglot.gateway.routes.websocket import Sockets
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Sessions
 from toolglot.gateway.storage.backends import open_storage
 from toolglot.gateway.telemetry.metrics import Metrics
@@ -63,7 +63,7 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
             tracing=_tracing(server),
             recorder=Recorder(server.record) if server.record else None,
         ),
-        memory=Memory(storage.values),
+        memory=KeptReasoning(storage.values),
     )
     desk = Endpoints(relay, Catalogue(client))
     _add_doors(app, relay, desk, Sessions(storage.values))

@@ -22,7 +22,7 @@ from toolglot.gateway.http.client import Unreachable
 from toolglot.gateway.http.writers import Sink
 from toolglot.gateway.relay.first_event import head_of, looks_streamed, until_told
 from toolglot.gateway.relay.incoming import Call, whole
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.ir import ApiError, Response
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
@@ -67,7 +67,7 @@ class Replies:
         self,
         access: AccessControl,
         keep: Callable[[Call, Exchange], None],
-        memory: Memory | None = None,
+        memory: KeptReasoning | None = None,
     ) -> None:
         self._memory = memory
         self._access = access
@@ -236,7 +236,7 @@ class Replies:
     async def _remember(self, call: Call) -> None:
         """Keep what the client may not give back, before it can ask again."""
         if self._memory is not None and call.exchange is not None:
-            await self._memory.keep(call, call.exchange)
+            await self._memory.save(call, call.exchange)
 
     async def _begin(self, call: Call, exchange: Exchange) -> None:
         """The head of a stream."""

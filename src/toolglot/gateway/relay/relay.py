@@ -23,7 +23,7 @@ from toolglot.gateway.relay.deliver import ELSEWHERE, Replies
 from toolglot.gateway.relay.incoming import PROTOCOL, Call, given_key, id_of, whole
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.relay.routing import Router, Target
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
 from toolglot.ir import ApiError, Json
@@ -44,7 +44,7 @@ class Relay:
         *,
         access: AccessControl | None = None,
         telemetry: Telemetry | None = None,
-        memory: Memory | None = None,
+        memory: KeptReasoning | None = None,
     ) -> None:
         self.client = client
         self.access = access or AccessControl()
@@ -189,7 +189,7 @@ class Relay:
             body, echo = await call.asked(exchange, upstream.name)
             if self._memory is not None and exchange.client != exchange.provider:
                 exchange.read(body, call.path)
-                await self._memory.recall(call, exchange)
+                await self._memory.restore(call, exchange)
             sent = exchange.request(body, call.path, query)
         except UntranslatableError as error:
             raise Refusal(_bad_request(f"strict: {error}")) from None
