@@ -2,8 +2,7 @@
 
 import gzip
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 
 import pytest
@@ -12,6 +11,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from tests.http_servers import serving
 
 from toolglot.errors import MissingExtraError
 from toolglot.gateway.telemetry.request_record import RequestRecord
@@ -168,14 +168,10 @@ class Collector(BaseHTTPRequestHandler):
 
 def test_spans_are_sent_to_an_endpoint():
     Collector.got.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        tracing = otlp_tracing(f"http://127.0.0.1:{server.server_port}/v1/traces", "my-gateway")
+    with serving(Collector) as url:
+        tracing = otlp_tracing(f"{url}/v1/traces", "my-gateway")
         tracing.end(started(tracing))
         tracing.close()
-        server.shutdown()
-        thread.join()
     ((path, body),) = Collector.got
     sent = ExportTraceServiceRequest.FromString(body).resource_spans[0]
     assert path == "/v1/traces"
