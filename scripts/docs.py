@@ -22,7 +22,7 @@ from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options, ProviderOptions
 from toolglot.dialects.table import DIALECTS
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
 from toolglot.receipt import CATALOGUE
 
@@ -51,12 +51,12 @@ def metrics() -> str:
     """Return the metrics of the gateway."""
     rows = (
         (
-            f"`{family.name}`",
-            family.kind,
-            ", ".join(f"`{label}`" for label in family.labels) or "-",
-            family.meaning,
+            f"`{metric.name}`",
+            metric.kind,
+            ", ".join(f"`{label}`" for label in metric.labels) or "-",
+            metric.meaning,
         )
-        for family in Observer().registry.families
+        for metric in Metrics().registry.metrics
     )
     return table(("Metric", "Kind", "Labels", "Meaning"), rows)
 

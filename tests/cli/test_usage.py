@@ -9,9 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from toolglot.gateway.access.ledger import Ledger, Row
-from toolglot.gateway.access.virtual_keys import create_key
+from toolglot.gateway.access.ledger import LedgerEntry
 from toolglot.gateway.storage.database import open_database
+from toolglot.gateway.storage.sqlite_keys import create_key
+from toolglot.gateway.storage.sqlite_ledger import SqliteLedger
 
 DAY = 86400
 
@@ -25,11 +26,17 @@ def path(tmp_path, monkeypatch):
         _, alice = create_key(db, "alice", now)
 
     async def run():
-        ledger = Ledger(path)
+        ledger = SqliteLedger(path)
         for row in (
-            Row(time=now, key=alice.id, model="sonnet", provider="openai", input=100, output=5),
-            Row(time=now, key="gone", model="gpt", provider="openai", status=429, total_ms=7.6),
-            Row(time=now - 10 * DAY, key=alice.id, model="gpt", provider="zai", cached=9, lossy=2),
+            LedgerEntry(
+                time=now, key=alice.id, model="sonnet", provider="openai", input=100, output=5
+            ),
+            LedgerEntry(
+                time=now, key="gone", model="gpt", provider="openai", status=429, total_ms=7.6
+            ),
+            LedgerEntry(
+                time=now - 10 * DAY, key=alice.id, model="gpt", provider="zai", cached=9, lossy=2
+            ),
         ):
             ledger.record(row)
         await ledger.close()

@@ -14,7 +14,7 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.checks.provider_check import Checked
+    from toolglot.gateway.checks.provider_check import ProviderReport
     from toolglot.gateway.config import Config
 
 _EXAMPLES: Final = (
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     path, config, state = _configured(args.config)
     database = _database(config)
     keys = {
-        name: list(provider_check.keys_of(provider))
+        name: list(provider_check.configured_keys(provider))
         for name, provider in (config.providers if config else {}).items()
     }
     report |= {
@@ -150,7 +150,7 @@ def _database(config: "Config | None") -> _Part:
     return _Part(f"{path}: {keys} keys, {rows} requests")
 
 
-def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[Checked]":
+def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[ProviderReport]":
     """The providers, one after the other."""
     import asyncio  # noqa: PLC0415 - other commands do not pay for it
 
@@ -197,7 +197,7 @@ def _surroundings(report: Json, state: _Part, database: _Part) -> Iterator[str]:
     yield hanging("database", str(database), _INDENT)
 
 
-def _provider(found: "Checked") -> Iterator[str]:
+def _provider(found: "ProviderReport") -> Iterator[str]:
     """A provider: whether it is there, its models, and a line for each form of each protocol."""
     there = "reached" if found.reached else "cannot be used"
     head = f"{found.url}: {there}" if found.url else there

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
 
-    from toolglot.gateway.access.rate_limits import Budget
-    from toolglot.gateway.access.virtual_keys import Key
+    from toolglot.gateway.access.virtual_keys import Budget, VirtualKey
 
 _COLUMNS: Final = ("id", "name", "state", "created", "models", "rpm", "tpm", "budget", "expires")
 _NUMBERS: Final = ("rpm", "tpm", "budget")
@@ -93,7 +92,7 @@ def _add_revoke(parts: Commands) -> None:
 
 def create(args: argparse.Namespace) -> int:
     """Create a key. The key alone goes to standard output."""
-    from toolglot.gateway.access.virtual_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.storage.sqlite_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
 
     now = time.time()
     with _database(args, create=True) as db:
@@ -114,7 +113,7 @@ def create(args: argparse.Namespace) -> int:
 
 def list_all(args: argparse.Namespace) -> int:
     """Print all keys."""
-    from toolglot.gateway.access.virtual_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.storage.sqlite_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         keys = list_keys(db)
@@ -129,7 +128,7 @@ def list_all(args: argparse.Namespace) -> int:
 
 def revoke(args: argparse.Namespace) -> int:
     """Make a key invalid."""
-    from toolglot.gateway.access.virtual_keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.storage.sqlite_keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         key = revoke_key(db, args.key, time.time())
@@ -157,7 +156,7 @@ def _number(text: str) -> int:
 
 
 def _budget(text: str) -> "Budget":
-    from toolglot.gateway.access.rate_limits import Budget  # noqa: PLC0415 - few commands need it
+    from toolglot.gateway.access.virtual_keys import Budget  # noqa: PLC0415 - few commands need it
 
     tokens, _, per = text.partition("/")
     match per:
@@ -168,7 +167,7 @@ def _budget(text: str) -> "Budget":
     raise argparse.ArgumentTypeError(f"{text!r} is not a budget like 500k, 2M/day or 50M/month")
 
 
-def _row(key: "Key", now: float) -> tuple[str, ...]:
+def _row(key: "VirtualKey", now: float) -> tuple[str, ...]:
     state = "revoked" if key.revoked else "valid" if key.is_valid(now) else "expired"
     budget = key.budget
     return (

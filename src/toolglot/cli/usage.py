@@ -21,7 +21,7 @@ from toolglot.cli.common import (
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.access.ledger import Usage
+    from toolglot.gateway.access.ledger import UsageSummary
 
 _BY: Final = ("key", "model", "day", "provider")
 _COLUMNS: Final = {
@@ -68,8 +68,8 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the sums."""
     # These import asyncio, which costs start-up time.
-    from toolglot.gateway.access.ledger import read_usage  # noqa: PLC0415
     from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
+    from toolglot.gateway.storage.sqlite_ledger import read_usage  # noqa: PLC0415
 
     now = time.time()
     since = 0.0 if args.since is None else moment(args.since, now, -1)
@@ -87,14 +87,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _plain(each: "Usage", by: str) -> dict[str, Any]:
+def _plain(each: "UsageSummary", by: str) -> dict[str, Any]:
     """A sum under the names that files have for its fields."""
     group, name, *rest = structs.astuple(each)
     named = {"name": name} if by == "key" else {}
     return {by: group, **named, **dict(zip(_COLUMNS, rest, strict=True))}
 
 
-def _print_csv(sums: Sequence["Usage"], by: str) -> None:
+def _print_csv(sums: Sequence["UsageSummary"], by: str) -> None:
     text = io.StringIO()
     heads = (by, *(("name",) if by == "key" else ()), *_COLUMNS)
     writer = csv.DictWriter(text, heads, lineterminator="\n")
@@ -103,7 +103,7 @@ def _print_csv(sums: Sequence["Usage"], by: str) -> None:
     print(text.getvalue(), end="")
 
 
-def _print_table(sums: Sequence["Usage"], by: str) -> None:
+def _print_table(sums: Sequence["UsageSummary"], by: str) -> None:
     heads = (by, *_COLUMNS.values())
     rows = [
         (each.name or each.group or "none", *(_cell(getattr(each, field)) for field in _COLUMNS))

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway.access.authentication import Guard, Refusal
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
@@ -24,12 +25,13 @@ from toolglot.gateway.routes.model_lists import Catalogue
 from toolglot.gateway.routes.responses import Responses
 from toolglot.gateway.routes.route import add_ways
 from toolglot.gateway.routes.websocket import Sockets
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.storage.store import MemoryStore, SqliteStore, Store
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.storage.backends import open_storage
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, spans_to
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, otlp_tracing
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -46,17 +48,20 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
     """The gateway as an application; a configuration from a file is read again when it changes."""
     app = web.Application(client_max_size=config.server.max_body)
     client, server = Client(), config.server
-    store = _store(server)
+    storage = open_storage(server)
     relay = Relay(
         config,
         client,
-        guard=Guard(server),
-        observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
-        recorder=Recorder(server.record) if server.record else None,
-        memory=Memory(store),
+        access=AccessControl(storage.keys, storage.ledger),
+        telemetry=Telemetry(
+            metrics=Metrics(worker=str(os.getpid())),
+            tracing=_tracing(server),
+            recorder=Recorder(server.record) if server.record else None,
+        ),
+        memory=KeptReasoning(storage.values),
     )
     desk = Endpoints(relay, Catalogue(client))
-    _add_doors(app, relay, desk, Sessions(store))
+    _add_doors(app, relay, desk, Sessions(storage.values))
     _add_desk(app, relay, desk)
     stand_at(app, relay)
 
@@ -69,22 +74,15 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
             for task in work:
                 task.cancel()
         await client.close()
-        await relay.close()
-        await store.close()
+        relay.close()
+        await storage.close()
 
     app.cleanup_ctx.append(running)
     return app
 
 
 def _tracing(server: Server) -> Tracing:
-    return spans_to(server.traces) if server.traces else NO_TRACING
-
-
-def _store(server: Server) -> Store:
-    """Where responses are kept."""
-    if server.database:
-        return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
-    return MemoryStore(server.store_ttl, server.store_size)
+    return otlp_tracing(server.traces) if server.traces else NO_TRACING
 
 
 def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Sessions) -> None:
@@ -155,7 +153,7 @@ def _known(relay: Relay, handler: Handler) -> Handler:
     """A handler for clients that have a key, where keys are asked for."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        await relay.guard.know(given_key(request))
+        await relay.access.authenticate(given_key(request))
         return await handler(request)
 
     return handle
@@ -174,14 +172,14 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
         try:
             call.body = await request.read()
             await admit(call)
-            return _with_standing(await answer(call), relay.guard.standing(call.holder))
+            return _with_standing(await answer(call), relay.access.rate_limit_headers(call.holder))
         except FORESEEN as problem:
             failure = foreseen(problem, request)
             return refused(call, failure).http()
         except ConnectionError:
             raise  # The client is gone.
         except Exception:
-            failure = call.witness.breaks()
+            failure = call.witness.internal_error()
             raise
         finally:
             relay.ended(call, failure)
@@ -201,10 +199,10 @@ def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
 
     async def admit(call: Call) -> None:
         _look(call)
-        call.witness.seen.asked_model = call.model
-        call.holder = await relay.guard.know(call.key)
-        call.witness.seen.key_id = call.owner
-        await relay.guard.admit(call.holder, call.model)
+        call.witness.record.asked_model = call.model
+        call.holder = await relay.access.authenticate(call.key)
+        call.witness.record.key_id = call.owner
+        await relay.access.authorize(call.holder, call.model)
 
     return admit
 

@@ -88,7 +88,7 @@ class Endpoints:
             raise Refusal(error("invalid_request", str(problem), 400)) from None
         estimate = {_ESTIMATE: "true"} if counted.estimate else {}
         headers = {"x-request-id": call.id, **estimate}
-        call.witness.answers(200, headers)
+        call.witness.client_response(200, headers)
         body = {**endpoint.constants, endpoint.answer: counted.tokens}
         return answer(body, headers=headers)
 
@@ -114,10 +114,10 @@ class Endpoints:
 
     async def metrics(self, _request: web.Request) -> web.Response:
         """All that was counted, for Prometheus, and how the providers are doing."""
-        observer, now = self._relay.observer, time.monotonic()
+        metrics, now = self._relay.telemetry.metrics, time.monotonic()
         for upstream in self._relay.router.upstreams.values():
-            observer.breaker_changed(upstream.name, upstream.health.state(now))
-        text = observer.registry.text()
+            metrics.set_breaker(upstream.name, upstream.health.state(now))
+        text = metrics.text()
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     async def receipt(self, visit: Visit) -> web.Response:

@@ -1,1 +1,1 @@
-"""Where things are kept: memory or SQLite."""
+"""Storage: what outlives a request. `store.py` has the interfaces, `backends.py` opens them."""

@@ -13,31 +13,31 @@ from toolglot.gateway.http.client import Client
 from toolglot.gateway.relay.incoming import Call
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
-from toolglot.gateway.tokens.estimate import count_request
+from toolglot.gateway.tokens.estimate import estimate_request
 from toolglot.ir import Json, Request, Usage
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, read_body
 
 
-class Counted(Struct, frozen=True):
-    """How many tokens, and whether nobody knows exactly."""
+class TokenCount(Struct, frozen=True):
+    """A number of tokens, and whether it is an estimate."""
 
     tokens: int
     estimate: bool
 
 
-async def count(client: Client, target: Target, call: Call) -> Counted:
+async def count(client: Client, target: Target, call: Call) -> TokenCount:
     """The tokens of a client's request, in the measure in which it is told those of answers."""
     counted = await _count(client, target, call)
     if target.upstream is None:
         return counted
     options = target.upstream.options(target.model, call.model, strict=False)
     told = scaled(Usage(input=counted.tokens), options).input
-    return counted if told is None else Counted(told, counted.estimate)
+    return counted if told is None else TokenCount(told, counted.estimate)
 
 
-async def _count(client: Client, target: Target, call: Call) -> Counted:
+async def _count(client: Client, target: Target, call: Call) -> TokenCount:
     asked = _decode(call)
     if target.upstream is not None:
         spoken = target.upstream.protocol_for(call.protocol)
@@ -47,10 +47,9 @@ async def _count(client: Client, target: Target, call: Call) -> Counted:
             answer = await client.fetch(target.upstream, spoken, sent.path, sent.data, key=call.key)
             tokens = answer.get(endpoint.answer) if isinstance(answer, dict) else None
             if isinstance(tokens, int):
-                return Counted(tokens, estimate=False)
+                return TokenCount(tokens, estimate=False)
     # The first count loads a vocabulary, which takes part of a second.
-    counted = await asyncio.to_thread(count_request, asked)
-    return Counted(counted.tokens, estimate=True)
+    return TokenCount(await asyncio.to_thread(estimate_request, asked), estimate=True)
 
 
 def _decode(call: Call) -> Request:
