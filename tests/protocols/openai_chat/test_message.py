@@ -90,7 +90,7 @@ def test_calls_without_ids_are_numbered():
     assert decoded[1].parts[0].id == "call_0"
     assert decoded[1].parts[0].id_made
     assert [part.id for part in decoded[3].parts] == ["call_2", "call_3"]
-    assert codes(ctx) == ["id-made"]
+    assert codes(ctx) == ["id-made", "arguments-normalised"]
     assert decode(ask(call_message(call("call_1"), call("")))).messages[0].parts[1].id == "call_1_"
 
 
