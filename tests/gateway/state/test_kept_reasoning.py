@@ -5,7 +5,7 @@ import json
 
 import pytest
 from aiohttp import web
-from tests.adapt.reasoning.test_kept_state import asked, native_answer, stripped
+from tests.adapt.reasoning.signed_turns import asked, native_answer, stripped
 from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot.cli import main
