@@ -55,3 +55,16 @@ def test_a_call_is_one_class_everywhere():
     [part] = toolglot.decode_response(body, source="anthropic").choices[0].parts
     assert type(call) is type(part) is toolglot.ToolCall is toolglot.ir.ToolCall
     assert call == part
+
+
+def test_every_public_name_is_used_by_the_typing_check():
+    file = Path(__file__).parent / "typing" / "public_api.py"
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "toolglot"
+    }
+    assert set(toolglot.__all__) - used == set()

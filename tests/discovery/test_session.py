@@ -1,13 +1,13 @@
 """Discovery against scripted servers: what is found, and what stays unknown."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.discovery.scripted import (
     HELLO,
+    JSON,
     NOT_FOUND,
     USAGE,
     WRONG,
@@ -21,6 +21,7 @@ from tests.discovery.scripted import (
     reply,
     sse,
 )
+from tests.evidence import evidence
 
 from toolglot import profiles
 from toolglot.dialects.text import parse_text
@@ -611,23 +612,6 @@ def test_evidence_is_short_and_on_one_line():
         assert each.evidence.status == 200
 
 
-KEYS = (
-    *("choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content"),
-    *("type", "output", "done", "candidates", "parts", "functionCall", "models", "data", "id"),
-    *("error", "status", "detail", "item", "role"),
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "tool_use", "x"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(KEYS),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
 BODIES = (
     st.binary(max_size=60)
     | JSON.map(lambda value: json.dumps(value).encode())
@@ -662,7 +646,6 @@ def test_arbitrary_answers_never_raise(answers, key):
 
 # --- recordings -----------------------------------------------------------------------------------
 
-FOLDER = Path(__file__).parent.parent.parent.parent / "shared" / "servers"
 RECORDED = {
     "tools": "03_tools_auto",
     "stream": "04_tools_auto_stream",
@@ -679,9 +662,8 @@ OTHERS = {"/v1/messages": "52_messages_tools", "/v1/responses": "42_responses_to
     ("name", "named", "spoken"), [("llama.cpp", "ignored", 3), ("vllm", "obeyed", 3)]
 )
 def test_what_real_servers_sent(name, named, spoken):
-    file = FOLDER / f"{name}.jsonl"
-    if not file.exists():
-        pytest.skip("the recordings lie beside the repository")
+    # The last file is what was recorded, where it is there, else what was made after it.
+    file = evidence("servers", f"{name}.jsonl")[-1]
     entries = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     bodies = {entry["name"]: (int(entry["status"]), entry["body"].encode()) for entry in entries}
 

@@ -32,7 +32,7 @@ dialects = pytest.mark.parametrize("dialect", DIALECTS)
 @dialects
 @given(data=st.data())
 @slow_ok
-def test_x_21_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) -> None:
+def test_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) -> None:
     """X-21, case-22: total, pure, within the rules, and done after one time."""
     schema = data.draw(schemas(closed=data.draw(st.booleans())))
     kept = copy.deepcopy(schema)
@@ -51,7 +51,7 @@ def test_x_21_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) 
 @dialects
 @given(data=st.data())
 @slow_ok
-def test_case_23_arguments_come_back_as_they_were_declared(dialect: str, data: Any) -> None:
+def test_arguments_come_back_as_they_were_declared(dialect: str, data: Any) -> None:
     """case-23, X-21: what a client may be called with can be said to the target, and comes back."""
     rules = DIALECTS[dialect]
     schema = data.draw(schemas(closed=rules.closed))
@@ -151,7 +151,7 @@ CALLS = {
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @given(data=st.data())
 @slow_ok
-def test_x_21_d_06_calls_come_back_as_declared_over_all_pairs(
+def test_calls_come_back_as_declared_over_all_pairs(
     source: str, target: str, dialect: str | None, data: Any
 ) -> None:
     """X-21, D-06, case-21, case-23: the history tells the provider its form, the answer ours."""

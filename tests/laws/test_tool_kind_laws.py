@@ -103,7 +103,7 @@ def told(request: ir.Request, index: int) -> str:
 @pytest.mark.parametrize(("client", "provider"), FREEFORM)
 @given(text=free_texts, style=st.tuples(st.booleans(), st.booleans()), data=st.data())
 @slow_ok
-def test_s1_55_any_text_comes_back_from_any_provider(
+def test_any_text_comes_back_from_any_provider(
     client: str, provider: str, text: str, style: tuple[bool, bool], data: st.DataObject
 ) -> None:
     """S1-55, case-25: what a model writes as `input` is the input of the client's own call."""
@@ -140,7 +140,7 @@ def test_s1_55_any_text_comes_back_from_any_provider(
     escaped=st.booleans(),
     indent=st.sampled_from([None, 1]),
 )
-def test_s1_55_a_text_is_the_same_at_every_cut(
+def test_a_text_is_the_same_at_every_cut(
     text: str, before: dict[str, Any], escaped: bool, indent: int | None
 ) -> None:
     """S1-55: an escape may be cut anywhere, a character of two halves included."""
@@ -152,9 +152,7 @@ def test_s1_55_a_text_is_the_same_at_every_cut(
 
 
 @given(text=st.text(alphabet='{}[]"\\:, inputabc\n\t1', max_size=40), data=st.data())
-def test_s1_55_whatever_a_model_writes_reads_the_same_in_pieces(
-    text: str, data: st.DataObject
-) -> None:
+def test_whatever_a_model_writes_reads_the_same_in_pieces(text: str, data: st.DataObject) -> None:
     """S1-55: also what is no JSON at all."""
     whole, pieces = FreeText("patch"), FreeText("patch")
     meant = whole.feed(text) + whole.close()
@@ -184,7 +182,7 @@ def groups(draw: st.DrawFn) -> tuple[ir.Tool, ...]:
 @pytest.mark.parametrize(("client", "provider"), GROUPED)
 @given(tools=groups(), data=st.data())
 @slow_ok
-def test_x_20_every_member_of_a_namespace_comes_back_as_itself(
+def test_every_member_of_a_namespace_comes_back_as_itself(
     client: str, provider: str, tools: tuple[ir.Tool, ...], data: st.DataObject
 ) -> None:
     """X-20: names differ for the provider, and lead back to namespace, name and kind."""
@@ -294,7 +292,7 @@ FUNCTION: dict[str, Any] = {
 @pytest.mark.parametrize("source", [name for name in NAMES if PROVIDER_TOOLS[name]])
 @given(data=st.data())
 @slow_ok
-def test_s1_10_no_mix_of_provider_tools_kills_a_request(
+def test_no_mix_of_provider_tools_kills_a_request(
     source: str, target: str, data: st.DataObject
 ) -> None:
     """S1-10, case-27: what can be mapped is, the rest is named, and the request stays sound."""

@@ -134,3 +134,19 @@ def test_null_that_is_a_value_in_one_of_several_objects_stays():
     assert narrowed is not None
     assert narrowed.widen({"x": {"a": None, "b": None}}) == {"x": {"a": None}}
     assert narrowed.send({"x": {"a": "s"}}) == {"x": {"a": "s"}}
+
+
+def test_a_least_number_of_items_is_what_the_target_takes_at_most():
+    rules = next(rules for rules in DIALECTS.values() if rules.max_min_items == 1)
+    items = {"type": "array", "items": {"type": "string"}}
+    schema = {
+        "type": "object",
+        "properties": {"three": {**items, "minItems": 3}, "one": {**items, "minItems": 1}},
+        "required": ["three", "one"],
+        "additionalProperties": False,
+    }
+    narrowed = narrow(schema, rules)
+    assert narrowed.dropped == ("minItems",)
+    assert narrowed.lossy
+    told = narrowed.schema["properties"]
+    assert {name: each["minItems"] for name, each in told.items()} == {"three": 1, "one": 1}

@@ -332,3 +332,11 @@ def test_items_of_answers_have_two_ids(ids):
     (item,) = wire.body["output"]
     assert item["id"].startswith("fc_")
     assert item["call_id"] == ("call_1" if ids == "preserve" else "fc_1")
+
+
+def test_a_longest_id_above_what_the_protocol_takes_changes_nothing():
+    long = "call_" + "a" * 100
+    usual = parts_of(across(talk(long), "anthropic", "openai-responses"), ir.ToolCall)
+    asked = parts_of(across(talk(long), "anthropic", "openai-responses", id_max=90), ir.ToolCall)
+    assert [part.id for part in asked] == [part.id for part in usual]
+    assert all(len(part.id) <= 64 for part in asked)

@@ -239,7 +239,7 @@ def test_a_turn_comes_back_as_the_model_wrote_it():
     assert changed.messages[0].parts == (ir.Text(text=written),)
 
 
-def test_the_same_request_gives_the_same_bytes_x_22():
+def test_the_same_request_gives_the_same_bytes():
     """X-22: and the request is left as it was."""
     body = copy.deepcopy(SESSION)
     assert asked(body)[2] == asked(copy.deepcopy(SESSION))[2]

@@ -50,7 +50,7 @@ def answered(name: str, body: Any, kind: str = "function") -> Any:
     return shown.body["output"][0]
 
 
-def test_x_20_members_are_declared_one_by_one() -> None:
+def test_members_are_declared_one_by_one() -> None:
     """X-20, case-27: `<namespace>__<name>`, in the place of the namespace."""
     body = asked(member("a"), group("mcp__fs", member("read"), member("write")), member("z"))
     wire, receipt = sent(body)
@@ -59,13 +59,13 @@ def test_x_20_members_are_declared_one_by_one() -> None:
     assert (note.path, note.severity) == ("tools[1]", "info")
 
 
-def test_x_20_a_namespace_that_ends_so_needs_nothing_between() -> None:
+def test_a_namespace_that_ends_so_needs_nothing_between() -> None:
     """X-20."""
     wire, _ = sent(asked(group("mcp__fs__", member("read"))))
     assert names(wire.body) == ["mcp__fs__read"]
 
 
-def test_x_20_the_first_member_tells_what_the_namespace_is() -> None:
+def test_the_first_member_tells_what_the_namespace_is() -> None:
     """X-20: its description is told once."""
     tools = (member("read", description="Read a file."), member("write"))
     wire, _ = sent(asked(group("mcp__fs", *tools, description="Files of the project.")))
@@ -74,7 +74,7 @@ def test_x_20_the_first_member_tells_what_the_namespace_is() -> None:
     assert "description" not in second
 
 
-def test_x_20_names_that_are_taken_get_a_number() -> None:
+def test_names_that_are_taken_get_a_number() -> None:
     """X-20: equal input gives equal names, and each leads back to its own tool."""
     body = asked(group("a", member("b__c")), group("a__b", member("c")), member("a__b__c"))
     wire, _ = sent(body)
@@ -88,7 +88,7 @@ def test_x_20_names_that_are_taken_get_a_number() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini", "ollama"])
-def test_x_20_a_history_says_the_same_names(target: str) -> None:
+def test_a_history_says_the_same_names(target: str) -> None:
     """X-20: calls and results, also of a namespace that is no longer declared."""
     call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
     items = [
@@ -105,7 +105,7 @@ def test_x_20_a_history_says_the_same_names(target: str) -> None:
     assert '"namespace"' not in text
 
 
-def test_x_20_answers_have_namespace_and_name_apart() -> None:
+def test_answers_have_namespace_and_name_apart() -> None:
     """X-20, case-27: a client that gets `mcp__fs__read` does not know it."""
     body = asked(group("mcp__fs", member("read")), member("read"))
     item = answered("mcp__fs__read", body)
@@ -115,7 +115,7 @@ def test_x_20_answers_have_namespace_and_name_apart() -> None:
     assert "namespace" not in plain
 
 
-def test_case_25_a_freeform_member_is_flattened_and_wrapped() -> None:
+def test_a_freeform_member_is_flattened_and_wrapped() -> None:
     """case-25, X-20: both are undone."""
     body = asked(group("functions", {"type": "custom", "name": "exec"}))
     wire, _ = sent(body, "anthropic")
@@ -144,7 +144,7 @@ def test_case_25_a_freeform_member_is_flattened_and_wrapped() -> None:
     assert answered("functions__exec", body, "custom")["namespace"] == "functions"
 
 
-def test_x_20_streams_too() -> None:
+def test_streams_too() -> None:
     """X-20: every event that shows the call shows namespace and name apart."""
     body = asked(group("mcp__fs", member("read")))
     function = {"name": "mcp__fs__read", "arguments": '{"path":'}
@@ -174,14 +174,14 @@ def test_x_20_streams_too() -> None:
         ({"type": "function", "name": "top"}, ["top"]),
     ],
 )
-def test_x_20_a_choice_says_the_new_name(choice: Any, expected: list[str]) -> None:
+def test_a_choice_says_the_new_name(choice: Any, expected: list[str]) -> None:
     """X-20: a choice of a member."""
     body = asked(member("top"), group("mcp__fs", member("read")), tool_choice=choice)
     wire, _ = sent(body)
     assert [wire.body["tool_choice"]["function"]["name"]] == expected
 
 
-def test_x_20_where_there_are_namespaces_nothing_happens() -> None:
+def test_where_there_are_namespaces_nothing_happens() -> None:
     """X-20: the same protocol takes what it declares."""
     body = asked(group("mcp__fs", member("read")))
     wire, receipt = sent(body, "openai-responses")

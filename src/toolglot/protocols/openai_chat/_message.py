@@ -411,6 +411,7 @@ def _function(fields: Fields, given: str | None, calls: Calls) -> ToolCall:
     name = _name(fields, calls)
     value = fields.take("arguments")
     if value is None:
+        fields.note("arguments-normalised", "arguments", "no arguments are the empty text")
         value = ""
     elif type(value) is not str:
         fields.note("arguments-normalised", "arguments", "a value in place of its JSON text")
