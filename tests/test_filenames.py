@@ -42,7 +42,7 @@ def home(module: Path) -> Path:
         ("ir.py", "test_ir.py"),
         ("wire/sse.py", "wire/test_sse.py"),
         ("protocols/tables.py", "protocols/test_tables.py"),
-        ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
+        ("protocols/gemini/stream_decoder.py", "protocols/test_gemini.py"),
         ("demo/turn.py", "test_demo.py"),
         ("schema/walk.py", "schema/test_narrow.py"),
         ("schema/required.py", "schema/test_required.py"),
