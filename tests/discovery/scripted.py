@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hypothesis import strategies as st
+
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
@@ -203,3 +205,23 @@ def chat_only(answers: dict[str, ProbeResponse], usual: ProbeResponse) -> Server
 
 HELLO = chat({"content": "Hello."}, usage=USAGE)
 WRONG = reply(400, {"error": {"message": "messages: not a list", "type": "invalid_request_error"}})
+
+
+KEYS = (
+    *("choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content"),
+    *("type", "output", "done", "candidates", "parts", "functionCall", "models", "data", "id"),
+    *("error", "status", "detail", "item", "role"),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "tool_use", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+"""Values with the keys of all protocols in any place."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.discovery.scripted import Faithful, chat, chunk, sse
-from tests.discovery.test_session import JSON
+from tests.discovery.scripted import JSON, Faithful, chat, chunk, sse
 
 from toolglot.calls import parse_tool_calls
 from toolglot.discovery import Probe, read_sample

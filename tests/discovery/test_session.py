@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.discovery.scripted import (
     HELLO,
+    JSON,
     NOT_FOUND,
     USAGE,
     WRONG,
@@ -610,23 +611,6 @@ def test_evidence_is_short_and_on_one_line():
         assert each.evidence.status == 200
 
 
-KEYS = (
-    *("choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content"),
-    *("type", "output", "done", "candidates", "parts", "functionCall", "models", "data", "id"),
-    *("error", "status", "detail", "item", "role"),
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "tool_use", "x"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(KEYS),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
 BODIES = (
     st.binary(max_size=60)
     | JSON.map(lambda value: json.dumps(value).encode())
