@@ -17,7 +17,7 @@ Shape: TypeAlias = Callable[[Json], bool]
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):
-    """What the gateway says about one model."""
+    """What the gateway knows about one model."""
 
     name: str
     efforts: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Api(Struct, frozen=True, kw_only=True):
     """A regular expression for paths that only its clients ask for; none: there are none."""
 
     assumed: bool = False
-    """Whoever shows no sign of another protocol is assumed to speak it. One protocol has this."""
+    """Clients that send nothing specific are assumed to speak it. One protocol has this."""
 
     model: Callable[[ModelInfo], Json]
     """One model, as its clients read it."""
@@ -150,7 +150,7 @@ class Api(Struct, frozen=True, kw_only=True):
     """The end of a base URL that the library adds itself."""
 
     tool_style: str
-    """Whose way of declaring tools it has: `openai`, `anthropic` or `custom`."""
+    """Whose form of tool declarations it has: `openai`, `anthropic` or `custom`."""
 
     error_style: str
     """Whose shape its errors have."""

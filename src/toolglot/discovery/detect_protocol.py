@@ -33,7 +33,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 class ModelList(Struct, frozen=True, kw_only=True):
-    """The models that a server lists, and the protocol that the list is of, where it says so."""
+    """The models that a server lists, and the protocol of the list, if its entries show it."""
 
     names: tuple[str, ...] = ()
     protocol: str = ""
@@ -102,7 +102,7 @@ def _find(prober: Prober, protocol: str, base: str) -> Steps[Found | ProbeRespon
 
 
 def _remedy(prober: Prober, protocol: str, answer: ProbeResponse) -> bool:
-    """Whether an error names a setting that can be said otherwise; it then is from now on."""
+    """Whether an error names a setting that can be changed; it then is, from now on."""
     words = error_text(answer.body)
     _, other = get_protocol(protocol).API.limit_keys or ("", "")
     if other and other in words and not prober.other_limit:

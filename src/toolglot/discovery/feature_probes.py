@@ -14,12 +14,12 @@ from toolglot.discovery.detect_protocol import Found
 from toolglot.discovery.findings import (
     NO_TOOLS,
     Findings,
+    answer_text,
     note_answer,
     note_dialect,
     note_forced,
     note_stream,
     note_tools,
-    said,
 )
 from toolglot.discovery.parse_response import ParsedResponse, parse_response
 from toolglot.discovery.probe import ProbeResponse
@@ -32,7 +32,7 @@ Note = Callable[[Findings, ProbeResponse, ParsedResponse], None]
 
 
 def explore(prober: Prober, found: Found) -> Steps[None]:
-    """Ask everything else, in the protocol that was found."""
+    """Send all further probes, in the protocol that was found."""
     _note_first(prober, found)
     surface = get_protocol(found.protocol).SURFACE
     for each in _FEATURES:
@@ -47,7 +47,7 @@ def explore(prober: Prober, found: Found) -> Steps[None]:
 
 
 def _note_first(prober: Prober, found: Found) -> None:
-    """What the question with which the protocol was found has shown already."""
+    """What the probe that found the protocol shows about its features."""
     findings, answer = prober.findings, found.answer
     if prober.model:
         findings.forget("model")
@@ -96,7 +96,7 @@ def _note_forced(findings: Findings, answer: ProbeResponse, reading: ParsedRespo
 def _note_taken(findings: Findings, answer: ProbeResponse, reading: ParsedResponse) -> None:
     if answer.ok and reading.response is not None:
         note_answer(findings, answer, reading)
-        findings.add(answer.probe, "accepted", answer, said(reading))
+        findings.add(answer.probe, "accepted", answer, answer_text(reading))
     elif answer.refused:
         findings.add(answer.probe, answer.no, answer)
 
@@ -144,7 +144,7 @@ def _always(_findings: Findings, _surface: Surface) -> bool:
 
 
 class _Feature(Struct, frozen=True):
-    """A question: to whom it is put, and who reads the answer."""
+    """A probe: when it is worth sending, and what reads the response."""
 
     name: str
     fits: Callable[[Findings, Surface], bool]
@@ -166,7 +166,7 @@ _FEATURES: Final = (
 
 
 def _explore_ids(prober: Prober, found: Found) -> Steps[None]:
-    """Whether an id of another provider is taken; if not, whether that is for the id."""
+    """Whether an id of another provider is accepted; if not, whether the id was the reason."""
     if prober.findings.get("tools") in NO_TOOLS:
         return
     answer = yield from prober.ask("long-id", found.protocol, found.base_url)
@@ -184,7 +184,7 @@ def _explore_ids(prober: Prober, found: Found) -> Steps[None]:
 
 
 def _explore_limit(prober: Prober, found: Found) -> Steps[None]:
-    """Whether the limit may have its other name, and is then kept to."""
+    """Whether the token limit may have its other name, and is then obeyed."""
     names = get_protocol(found.protocol).API.limit_keys
     if names is None or prober.other_limit:
         return

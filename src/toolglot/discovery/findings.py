@@ -135,11 +135,11 @@ def note_answer(findings: Findings, answer: ProbeResponse, reading: ParsedRespon
         findings.once("reasoning", reading.reasoning, answer, f"field {reading.reasoning}")
     elif parse_text(reading.text, _TOOLS).reasoning:
         findings.once("reasoning", "tags", answer, reading.text)
-        findings.quirk("think-tags", "Reasoning stands in the text, between tags.")
+        findings.quirk("think-tags", "Reasoning is in the text, between tags.")
 
 
-def said(reading: ParsedResponse) -> str:
-    """What a model said, in short: its calls, or else its words."""
+def answer_text(reading: ParsedResponse) -> str:
+    """The calls of an answer, or else its text."""
     return " ".join(f"{call.name} {call.arguments}" for call in reading.calls) or reading.text
 
 
@@ -161,7 +161,7 @@ def note_calls(
     """The calls in an answer, or else those in its text."""
     if reading.calls:
         call = reading.calls[0]
-        findings.once("tools", "called", answer, said(reading))
+        findings.once("tools", "called", answer, answer_text(reading))
         findings.once("ids", id_words(call), answer, "" if call.id_made else call.id)
         findings.example = findings.example or reading.example or f"{call.name} {call.arguments}"
         return
@@ -197,9 +197,9 @@ def note_forced(findings: Findings, answer: ProbeResponse, reading: ParsedRespon
     """Whether a tool choice was obeyed that the model would not have made by itself."""
     names = {call.name for call in reading.calls}
     if names == {WEATHER.name}:
-        findings.add(answer.probe, "obeyed", answer, said(reading))
+        findings.add(answer.probe, "obeyed", answer, answer_text(reading))
     elif names or not reading.cut:
-        findings.add(answer.probe, "ignored", answer, said(reading))
+        findings.add(answer.probe, "ignored", answer, answer_text(reading))
         findings.quirk(
             f"{answer.probe}-choice-ignored", f"A tool choice ({answer.probe}) is treated as auto."
         )

@@ -44,18 +44,18 @@ class ParsedResponse(Struct, frozen=True, kw_only=True):
     """Pieces of arguments in a stream."""
 
     names: int = 0
-    """How often a stream said the name of a call."""
+    """How often a stream has the name of a call."""
 
     stream_usage: bool = False
     reasoning: str = ""
     """Where its reasoning is, as the profiles call it."""
 
     example: str = ""
-    """The first call as it stands on the wire."""
+    """The first call as it is on the wire."""
 
     @property
     def parts(self) -> tuple[ir.Part, ...]:
-        """Everything that the model said."""
+        """All parts of the answer."""
         choices = self.response.choices if self.response else ()
         return tuple(part for choice in choices for part in choice.parts)
 
@@ -222,8 +222,8 @@ def read_models(body: bytes) -> tuple[str, tuple[str, ...]]:
     """The protocol that a list of models is of, where it shows, and the models."""
     models = listed_models(json_value(body))
     first = next(iter(models.values()), {})
-    shown = (name for name, codec in PROTOCOLS.items() if codec.API.is_listed_model(first))
-    return next(shown, ""), tuple(models)
+    names = (name for name, codec in PROTOCOLS.items() if codec.API.is_listed_model(first))
+    return next(names, ""), tuple(models)
 
 
 def json_value(body: bytes) -> Any:

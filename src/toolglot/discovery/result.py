@@ -91,7 +91,7 @@ class DiscoveryResult(Struct, frozen=True, kw_only=True):
 
     @property
     def locked(self) -> bool:
-        """Whether there was nothing to be found out without a key that is taken."""
+        """Whether nothing was found because a valid key is missing."""
         return not self.provider.protocols and self.get("key") in ("needed", "not accepted")
 
 

@@ -14,7 +14,7 @@ from toolglot.wire import jsontext
 
 
 def read_sample(data: bytes) -> DiscoveryResult:
-    """What one answer alone shows. It has no address, so it says nothing about where or how."""
+    """What one response alone shows; it has no URL."""
     if not data.strip():
         raise DecodeError("", "the sample is empty")
     findings, answer = Findings(), ProbeResponse(status=200, body=data, probe="sample")

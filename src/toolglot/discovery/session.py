@@ -24,7 +24,7 @@ class Discovery:
         while True:
             probe = steps.send(answer_to(probe))  # StopIteration.value is the result
 
-    `key` says whether probes may carry a key; the key itself is the sender's business.
+    `key` says whether probes may carry a key; the sender has the key itself.
     """
 
     def __init__(

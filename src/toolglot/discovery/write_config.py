@@ -21,7 +21,7 @@ _MODELS: Final = 40
 
 
 class ConfigTextError(ToolglotError, ValueError):
-    """A provider cannot be put into the file as it stands."""
+    """A provider cannot be added to this file."""
 
 
 def to_toml(result: DiscoveryResult, name: str, *, key: str | None = None) -> str:
