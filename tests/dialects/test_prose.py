@@ -138,7 +138,7 @@ def test_plain_text_is_not_kept():
 def test_what_is_looked_for_is_worked_out_once():
     """Bounds: equal situations share their patterns."""
     situation = Situation(
-        ("hermes",),
+        (DIALECTS["hermes"],),
         False,
         True,
         False,

@@ -17,14 +17,13 @@ from toolglot.dialects.reader import Call
 from toolglot.dialects.rendering import render_calls, render_result, render_tools
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import TextDecoder, parse_text
-from toolglot.dialects.writers_table import WRITERS
 from toolglot.errors import DecodeError, InexpressibleError
 from toolglot.wire import jsontext
 
 JSON_ONLY = [
     name
-    for name in DIALECTS
-    if type(WRITERS[name]).__name__ in ("JsonWriter", "NamedWriter", "PythonWriter")
+    for name, row in DIALECTS.items()
+    if type(row.writer).__name__ in ("JsonWriter", "NamedWriter", "PythonWriter")
 ]
 """Dialects that can say any arguments, whatever the schema."""
 

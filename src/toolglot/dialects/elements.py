@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import NamedWriter, TaggedWriter, Writer, literal
 
 _TAG: Final = re.compile(r"\s*<([A-Za-z_][\w.\-]*)\s*(/?)>")
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -34,6 +35,12 @@ class ElementForm(Form):
     """Whether values are XML text, with entities."""
     input: str = ""
     """The element behind the closer that holds the arguments of the name inside."""
+
+    def writer(self) -> Writer:
+        return NamedWriter(
+            template=f"{literal(self.openers[0])}<id>{{id}}</id><name>{{name}}</name>"
+            f"<arguments>{{arguments}}</arguments>{literal(self.closers[0])}"
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read one call, or all calls of a wrapper."""
@@ -156,6 +163,11 @@ class NameTagForm(Form):
     openers: tuple[str, ...] = ("<",)
     at: str = "line"
     bare: bool = True
+
+    def writer(self) -> Writer:
+        return TaggedWriter(
+            head="<{name}>\n", parameter="<{key}>{value}</{key}>\n", tail="</{name}>", whole=False
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call of a declared tool."""

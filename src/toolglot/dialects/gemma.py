@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import GemmaWriter, Writer
 
 _KEY: Final = re.compile(r"\s*([^\s:{}\[\],\"']+)\s*:")
 _BARE: Final = re.compile(r"[^,{}\[\]]*")
@@ -19,6 +20,9 @@ class GemmaForm(Form):
 
     closers: tuple[str, ...]
     quote: str
+
+    def writer(self) -> Writer:
+        return GemmaWriter(begin=self.openers[0], end=self.closers[0], quote=self.quote, between="")
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call."""

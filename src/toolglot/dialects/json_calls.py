@@ -16,6 +16,7 @@ from toolglot.dialects.reader import (
     Text,
     encoded,
 )
+from toolglot.dialects.writers import JsonWriter, Writer, json_array
 
 _NAMES: Final = ("name", "function", "tool_name", "tool", "action", "function_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "action_input", "params")
@@ -84,6 +85,13 @@ class JsonForm(Form):
     """Whether a block with nothing in it means nothing."""
     envelope: bool = False
     """Whether only what an API would send counts: calls in a list of `tool_calls` and the like."""
+
+    def writer(self) -> Writer:
+        opener = "" if self.keeps_opener else self.openers[0]
+        closer = self.closers[0] if self.closers else ""
+        if self.starts == "[" or (self.keeps_opener and self.openers[0] == "["):
+            return json_array(opener, closer, keyed=self.keyed)
+        return JsonWriter(begin=opener, end=closer, keyed=self.keyed)
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: C901
         """Read values until none follows."""

@@ -15,6 +15,7 @@ from toolglot.dialects.reader import (
     encoded,
     plausible,
 )
+from toolglot.dialects.writers import TaggedWriter, Writer
 
 _MAX_NAME: Final = 256
 _MAX_KEY: Final = 1024
@@ -30,6 +31,20 @@ class PairForm(Form):
     wrapper: str = ""
     separator: str = ""
     plain: bool = False
+
+    def writer(self) -> Writer:
+        key, value = self.key, self.value
+        separator = f"<{self.separator}>" if self.separator else ""
+        return TaggedWriter(
+            open=f"<{self.wrapper}>" if self.wrapper else "",
+            begin=f"<{self.call}>",
+            head=f"{{name}}{separator}\n",
+            parameter=f"<{key}>{{key}}</{key}>\n<{value}>{{value}}</{value}>\n",
+            end=f"</{self.call}>",
+            close=f"</{self.wrapper}>" if self.wrapper else "",
+            plain=self.plain,
+            trimmed=False,
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read one call, or all calls of a wrapper."""

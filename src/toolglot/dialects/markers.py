@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolglot.dialects.reader import Dialect, Form, Stops
-from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.dialect import Dialect
+from toolglot.dialects.reader import Form, Stops
 
 
 class Situation(NamedTuple):
     """What is known of a text so far."""
 
-    rows: tuple[str, ...]
+    rows: tuple[Dialect, ...]
     auto: bool
     """Whether nobody said which dialect it is."""
     tools: bool
@@ -83,7 +83,7 @@ class Armed:
     __slots__ = ("drops", "forms", "stops", "strays")
 
     def __init__(self, situation: Situation) -> None:
-        rows = [DIALECTS[name] for name in situation.rows]
+        rows = situation.rows
         self.forms: dict[str, list[tuple[Dialect, Form]]] = {}
         """The forms by their openers."""
         self.strays: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class Armed:
         others = situation.closers or self._others(rows, situation)
         self.stops = Marks(*self.forms, *others, "\x00never")
 
-    def _others(self, rows: list[Dialect], situation: Situation) -> tuple[str, ...]:
+    def _others(self, rows: tuple[Dialect, ...], situation: Situation) -> tuple[str, ...]:
         found = pairs(situation.rows, marked_only=situation.marked_only)
         strays = {each for row in rows for each in row.strays} if situation.called else set()
         late = found.values() if situation.interrupted or situation.blank else ()
@@ -117,8 +117,8 @@ def armed(situation: Situation) -> Armed:
 
 
 @lru_cache(256)
-def pairs(rows: tuple[str, ...], *, marked_only: bool) -> dict[str, str]:
+def pairs(rows: tuple[Dialect, ...], *, marked_only: bool) -> dict[str, str]:
     """What opens reasoning, with what closes it; nothing if all is reasoning."""
     if marked_only:
         return {}
-    return dict(pair for name in rows for pair in DIALECTS[name].reasoning)
+    return dict(pair for row in rows for pair in row.reasoning)

@@ -15,6 +15,7 @@ from toolglot.dialects.reader import (
     encoded,
     plausible,
 )
+from toolglot.dialects.writers import NamedWriter, Writer, literal
 
 _MAX_NAME: Final = 256
 _NUMBERED: Final = re.compile(r"(?:functions?\.)?(.*?)(?::(\d+))?", re.DOTALL)
@@ -47,6 +48,17 @@ class NamedForm(Form):
     """The name of the tool that takes raw code."""
     many: bool = False
     """Whether several objects may follow one name."""
+
+    def writer(self) -> Writer:
+        first = (self.begin or self.openers)[0]
+        separator, end = self.separators[0], self.end[0] if self.end else ""
+        return NamedWriter(
+            open=self.openers[0] if self.begin else "",
+            template=f"{literal(first)}{{{'number' if self.numbered else 'name'}}}"
+            f"{literal(separator)}{{arguments}}{literal(end)}",
+            between="" if self.begin else "\n",
+            close=self.close[0] if self.close else "",
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read calls until none follows."""

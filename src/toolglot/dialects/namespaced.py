@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolglot.dialects import coerce
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.writers import TreeWriter, Writer
 
 _INVOKE: Final = re.compile(r"\s*<invoke\s+name=[\"']?([^\"'>]+)[\"']?\s*>")
 _TAG: Final = re.compile(r"\s*<(/?)([^\s<>/]+)\s*>")
@@ -28,6 +29,11 @@ class NamespacedForm(Form):
     """`NS<tool_call>NS<invoke name="…">NS<key>valueNS</key>NS</invoke>NS</tool_call>`."""
 
     token: str
+
+    def writer(self) -> Writer:
+        return TreeWriter(
+            open=self.openers[0], between="", close=f"{self.token}</tool_call>", token=self.token
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read a block tag by tag."""

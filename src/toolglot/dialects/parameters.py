@@ -13,6 +13,7 @@ from typing import Any, Final
 from toolglot.dialects import coerce, literals
 from toolglot.dialects.argument_reader import MemberArguments
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.writers import TaggedWriter, Writer, literal
 
 _MAX_HEAD: Final = 512
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>/]+))")
@@ -42,6 +43,20 @@ class ParameterForm(Form):
     """Marks that slip into tags and mean nothing there."""
     implicit: bool = True
     """Whether the next parameter may end a value that was not closed."""
+
+    def writer(self) -> Writer:
+        call, parameter, opener = self.call[0], self.parameter[0], self.openers[0]
+        wrapper = "" if opener.startswith(call) else opener
+        return TaggedWriter(
+            open=f"{wrapper}\n" if wrapper else "",
+            head=f'{literal(call)} name="{{name}}"{literal(self.head_end)}\n',
+            parameter=f'{literal(parameter)} name="{{key}}"{literal(self.head_end)}{{value}}'
+            f"{literal(self.parameter_end[0])}\n",
+            tail=self.call_end[0],
+            close=f"\n{self.closers[0]}" if wrapper and self.closers else "",
+            plain=self.plain,
+            escaped=self.escaped,
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read calls until the wrapper closes or none follows."""

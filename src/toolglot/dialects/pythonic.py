@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from toolglot.dialects.literals import Literal
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.writers import PythonWriter, Writer
 
 _NAME: Final = re.compile(r"[^\W\d][\w\-]*(?:\.[^\W\d][\w\-]*)*")
 _FENCE: Final = re.compile(r"\s*```\w*\s*|\s*```\s*")
@@ -23,6 +24,11 @@ class PythonForm(Form):
     """Whether `print(default_api.name(…))` means `name(…)`."""
     suffix: str = ""
     """What the name of a call ends with and is not part of it."""
+
+    def writer(self) -> Writer:
+        if not self.closers:
+            return PythonWriter(open="[", close="]")
+        return PythonWriter(open=f"{self.openers[0]}[", close=f"]{self.closers[0]}")
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read all calls of a block."""

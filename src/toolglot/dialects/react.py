@@ -6,6 +6,7 @@ from typing import Final
 
 from toolglot.dialects import literals
 from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import NamedWriter, Writer
 
 _NUMBERED: Final = re.compile(r"(?:\s+\d+)?\s*:")
 _MAX_LINE: Final = 256
@@ -16,6 +17,9 @@ _NEXT: Final = Stops("\nThought", "\nAction", "\nFinal Answer")
 @dataclass(frozen=True, kw_only=True)
 class ReactForm(Form):
     """One action with its input."""
+
+    def writer(self) -> Writer:
+        return NamedWriter(template="Action: {name}\nAction Input: {arguments}")
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one action."""

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from toolglot.dialects.literals import JsonScan
+from toolglot.dialects.writers import Writer
 from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
 
@@ -478,21 +479,6 @@ class Form:
         """Read a block after its opener, offering calls to the reader."""
         raise NotImplementedError
 
-
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
-    """One dialect: all that is known of how some models write calls."""
-
-    name: str
-    models: str
-    example: str
-    forms: tuple[Form, ...]
-    reasoning: tuple[tuple[str, str], ...] = (("<think>", "</think>"),)
-    interrupts: bool = True
-    """Whether a call ends reasoning that was not closed."""
-    drops: tuple[str, ...] = ()
-    """Marks that frame answers and mean nothing to the reader."""
-    strays: tuple[str, ...] = ()
-    """Closers that may be left over after a call."""
-    auto: bool = True
-    """Whether it is looked for when nobody says which dialect the text is in."""
+    def writer(self) -> Writer:
+        """How calls of this form are usually written, for rows that do not say it themselves."""
+        raise TypeError(f"a row whose first form is a {type(self).__name__} needs `write`")

@@ -16,7 +16,6 @@ from toolglot.dialects.reader import Tools
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import parse_text
 from toolglot.dialects.writers import JsonWriter, NamedWriter, Unwritable, WantedCall
-from toolglot.dialects.writers_table import WRITERS, result_row
 from toolglot.errors import DecodeError, InexpressibleError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -54,7 +53,7 @@ class RenderedResult(Struct, frozen=True):
 
 def render_tools(tools: Iterable[Any], dialect: str, *, parallel: bool = True) -> str:
     """What to tell a model so that it can call these tools in this dialect."""
-    known(dialect)
+    DIALECTS.find(dialect)
     lines = [jsontext.spaced(_declaration(tool)) for tool in tools]
     if not lines:
         return ""
@@ -101,7 +100,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 def render_calls(calls: Iterable[Any], dialect: str, tools: Iterable[Any] | None = None) -> str:
     """These calls as a model of this dialect would write them, to be read with the same tools."""
-    writer = WRITERS[known(dialect)]
+    writer = DIALECTS.find(dialect).writer
     declared = None if tools is None else list(tools)
     schemas = Tools(declared)
     wanted = [_wanted(call, index, dialect, schemas) for index, call in enumerate(calls)]
@@ -160,11 +159,11 @@ def _reads_back(
 
 def render_result(result: Any, dialect: str) -> str:
     """A result as text of the user: a mapping, or anything with `text`, `name` and `id`."""
-    row = result_row(known(dialect))
+    template = DIALECTS.find(dialect).result
     told = _result(result)
-    opener, closer = row.open.format(name=told.name), row.close.format()
-    mark = row.mark or closer.strip()
-    if row.raw and not (mark and mark in told.text):
+    opener, closer = template.open.format(name=told.name), template.close.format()
+    mark = template.mark or closer.strip()
+    if template.raw and not (mark and mark in told.text):
         return opener + (mark_error(told.text) if told.is_error else told.text) + closer
     return opener + _result_object(told, dialect, mark) + closer
 
@@ -180,7 +179,7 @@ def _result_object(result: RenderedResult, dialect: str, mark: str) -> str:
 
 def has_ids(dialect: str) -> bool:
     """Whether calls of a dialect carry ids."""
-    writer = WRITERS[dialect]
+    writer = DIALECTS[dialect].writer
     if isinstance(writer, JsonWriter):
         return bool(writer.id)
     return isinstance(writer, NamedWriter) and "{id}" in writer.template
@@ -199,10 +198,3 @@ def _text(content: Any) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else jsontext.text(content)
-
-
-def known(dialect: str) -> str:
-    """The name of a dialect that there is, or a `ValueError`."""
-    if dialect not in DIALECTS:
-        raise ValueError(f"unknown dialect {dialect}")
-    return dialect

@@ -6,7 +6,7 @@ never longer than it takes to know.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -15,7 +15,6 @@ from toolglot.dialects.reader import (
     Begun,
     Broken,
     Call,
-    Dialect,
     Form,
     Piece,
     Reader,
@@ -28,6 +27,9 @@ from toolglot.dialects.reader import (
 )
 from toolglot.dialects.table import DIALECTS
 
+if TYPE_CHECKING:
+    from toolglot.dialects.dialect import Dialect
+
 __all__ = [
     "Begun", "Broken", "Call", "ParsedText", "Piece", "Reasoning", "Segment", "Text",
     "TextDecoder", "parse_text",
@@ -35,7 +37,6 @@ __all__ = [
 
 _TRIES: Final = 8
 """How many blocks may begin inside text that turned out to be no block; bounds the work."""
-_AUTO: Final = tuple(row.name for row in DIALECTS.values() if row.auto)
 _FENCES: Final = ("```", "~~~")
 
 
@@ -140,14 +141,12 @@ class TextDecoder:
         """`thinking` if the text begins inside reasoning; `marked_only` if it is all reasoning, in
         which only calls between marks count; `live` if long arguments are wanted as they come.
         """
-        if dialect != "auto" and dialect not in DIALECTS:
-            raise ValueError(f"unknown dialect {dialect}")
         self._auto = dialect == "auto"
         self.dialect: str | None = None if self._auto else dialect
         """The dialect of the calls; none as long as it is not known."""
         self._reader = Reader(Tools(tools))
         self._reader.live = live
-        self._rows = _AUTO if self._auto else (dialect,)
+        self._rows = DIALECTS.auto if self._auto else (DIALECTS.find(dialect),)
         self._marked_only = marked_only
         self._pairs = pairs(self._rows, marked_only=marked_only)
         self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
@@ -156,7 +155,7 @@ class TextDecoder:
         self._scan = 0
         self._block: Iterator[None] | None = None
         self._candidates: list[tuple[Dialect, Form, str]] = []
-        self._row = DIALECTS[self._rows[0]]
+        self._row = self._rows[0]
         self._start = 0
         self._reach = 0
         self._tries = 0
@@ -165,12 +164,7 @@ class TextDecoder:
         """The id of the last call that left before it was whole."""
         self._gap = True
         self._arm()
-        begin = [
-            (row, form, "")
-            for row in map(DIALECTS.__getitem__, self._rows)
-            for form in row.forms
-            if form.at == "begin"
-        ]
+        begin = [(row, form, "") for row in self._rows for form in row.forms if form.at == "begin"]
         if begin and not thinking and not marked_only:
             self._candidates = begin
             self._next()
@@ -393,7 +387,7 @@ class TextDecoder:
         self._closers = ()
         if self._auto and self.dialect is None:
             self.dialect = self._row.name
-            self._rows = (self._row.name,)
+            self._rows = (self._row,)
         if self._calls == 1 or self._interrupted:
             self._line.blank = False
             self._arm()

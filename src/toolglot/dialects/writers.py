@@ -78,6 +78,11 @@ class Writer:
         raise NotImplementedError
 
 
+def literal(text: str) -> str:
+    """A text that stands for itself in a template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _json(call: WantedCall, *, careful: bool) -> str:
     """The arguments as they were given, or with every mark escaped."""
     return _escaped(jsontext.text(call.arguments)) if careful else call.text
@@ -113,6 +118,11 @@ class JsonWriter(Writer):
         if self.id:
             members = f'"{self.id}": {jsontext.text(call.shown_id())}, {members}'
         return f"{{{members}}}"
+
+
+def json_array(opener: str = "", closer: str = "", *, keyed: bool = False) -> JsonWriter:
+    """All calls in one JSON array."""
+    return JsonWriter(open=f"{opener}[", between=", ", close=f"]{closer}", keyed=keyed)
 
 
 @dataclass(frozen=True, kw_only=True)
