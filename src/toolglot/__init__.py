@@ -19,7 +19,9 @@ if TYPE_CHECKING:
         parse_tool_calls,
     )
     from toolglot.context import Context, Options
+    from toolglot.dialects.dialect import Dialect
     from toolglot.dialects.rendering import render_calls, render_result, render_tools
+    from toolglot.dialects.table import register_dialect, unregister_dialect
     from toolglot.dialects.text import ParsedText, TextDecoder, parse_text
     from toolglot.errors import (
         DecodeError,
@@ -58,6 +60,7 @@ __all__ = [
     "PROTOCOLS",
     "Context",
     "DecodeError",
+    "Dialect",
     "Finding",
     "InexpressibleError",
     "MissingExtraError",
@@ -99,6 +102,7 @@ __all__ = [
     "map_tool_call",
     "parse_text",
     "parse_tool_calls",
+    "register_dialect",
     "register_parser",
     "render_calls",
     "render_result",
@@ -106,6 +110,7 @@ __all__ = [
     "repair_history",
     "translate_request",
     "translate_response",
+    "unregister_dialect",
     "validate_arguments",
     "validate_tool_calls",
 ]
@@ -126,6 +131,9 @@ _HOMES = {
     "parse_tool_calls": "calls",
     "Context": "context",
     "Options": "context",
+    "Dialect": "dialects.dialect",
+    "register_dialect": "dialects.table",
+    "unregister_dialect": "dialects.table",
     "render_calls": "dialects.rendering",
     "render_result": "dialects.rendering",
     "render_tools": "dialects.rendering",

@@ -288,7 +288,7 @@ def section(title: str) -> str:
 
 def test_what_the_documentation_shows_works():
     names: dict[str, Any] = {"toolglot": toolglot}
-    for title in ("Writing", "Models without tools"):
+    for title in ("Writing", "Models without tools", "A dialect of your own"):
         blocks = re.findall(r"```python\n(.*?)```", section(title), re.DOTALL)
         assert blocks
         for block in blocks:

@@ -50,7 +50,7 @@ class Dialect:
     strays: tuple[str, ...] = ()
     """Closers that may be left over after a call."""
     auto: bool = True
-    """Whether it is looked for when nobody says which dialect the text is in."""
+    """Whether it is looked for when the dialect has to be found out."""
 
     def __post_init__(self) -> None:
         if not self.example:

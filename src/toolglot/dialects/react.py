@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolglot.dialects import literals
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded, plausible
 from toolglot.dialects.writers import NamedWriter, Writer
 
 _NUMBERED: Final = re.compile(r"(?:\s+\d+)?\s*:")
@@ -26,13 +26,13 @@ class ReactForm(Form):
         head, stop = yield from reader.until(Stops("\n"), _MAX_LINE)
         match = _NUMBERED.match(head)
         if not stop or match is None:
-            raise Refused
+            raise NotACall
         name = head[match.end() :].strip().strip("`\"'[]")
         yield from reader.spaces()
         yield from reader.expect("Action")
         words, stop = yield from reader.until(Stops(":"), _MAX_LINE)
         if not stop or words.split()[-1:] != ["Input"] or not plausible(name):
-            raise Refused
+            raise NotACall
         text, stop = yield from reader.until(_ENDS)
         arguments = self._arguments(reader, name, text.strip())
         if stop == "\nObservation":
@@ -47,9 +47,9 @@ class ReactForm(Form):
             try:
                 value = literals.lenient(text)
             except (ValueError, ArithmeticError):
-                raise Refused from None
+                raise NotACall from None
             return text if literals.is_json(text) else encoded(value)
         key = reader.tools.sole_string(reader.tools.resolve(name) or "")
         if key is None and reader.tools.known:
-            raise Refused
+            raise NotACall
         return encoded({key or "input": text.strip('"')})

@@ -1,4 +1,4 @@
-"""Tools, calls and results as text: what a model without tools of its own is told.
+"""Tools, calls and results as text, for a model without tools of its own.
 
 Whatever is rendered reads back as the same call. A call that a dialect has no text for, because it
 contains the dialect's own marks or has a name that would mean something else there, is an
@@ -40,7 +40,7 @@ _AFTER: Final = (
 
 
 class RenderedResult(Struct, frozen=True):
-    """What a tool answered, to be told as text."""
+    """What a tool answered, to be written as text."""
 
     text: str
     name: str = ""
@@ -52,7 +52,7 @@ class RenderedResult(Struct, frozen=True):
 
 
 def render_tools(tools: Iterable[Any], dialect: str, *, parallel: bool = True) -> str:
-    """What to tell a model so that it can call these tools in this dialect."""
+    """Instructions with which a model can call these tools in this dialect."""
     DIALECTS.find(dialect)
     lines = [jsontext.spaced(_declaration(tool)) for tool in tools]
     if not lines:
@@ -111,8 +111,8 @@ def render_calls(calls: Iterable[Any], dialect: str, tools: Iterable[Any] | None
         for text in writer.write(wanted):
             if _reads_back(text, wanted, dialect, declared):
                 return text
-    except Unwritable as refusal:
-        reason = str(refusal)
+    except Unwritable as failure:
+        reason = str(failure)
     raise InexpressibleError(dialect, wanted[0].name, reason)
 
 
@@ -160,12 +160,12 @@ def _reads_back(
 def render_result(result: Any, dialect: str) -> str:
     """A result as text of the user: a mapping, or anything with `text`, `name` and `id`."""
     template = DIALECTS.find(dialect).result
-    told = _result(result)
-    opener, closer = template.open.format(name=told.name), template.close.format()
+    given = _result(result)
+    opener, closer = template.open.format(name=given.name), template.close.format()
     mark = template.mark or closer.strip()
-    if template.raw and not (mark and mark in told.text):
-        return opener + (mark_error(told.text) if told.is_error else told.text) + closer
-    return opener + _result_object(told, dialect, mark) + closer
+    if template.raw and not (mark and mark in given.text):
+        return opener + (mark_error(given.text) if given.is_error else given.text) + closer
+    return opener + _result_object(given, dialect, mark) + closer
 
 
 def _result_object(result: RenderedResult, dialect: str, mark: str) -> str:

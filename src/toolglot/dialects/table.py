@@ -15,7 +15,7 @@ from toolglot.dialects.rows import bare, invokes, others, python, special_tokens
 _FAMILIES: Final = (tagged, xml, invokes, special_tokens, python, others, bare)
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _RESERVED: Final = frozenset({"auto", "native", "off", "emulated"})
-"""What options say in place of the name of a dialect."""
+"""What options accept in place of the name of a dialect."""
 
 
 class DialectTable(Mapping[str, Dialect]):
@@ -42,7 +42,7 @@ class DialectTable(Mapping[str, Dialect]):
 
     @property
     def auto(self) -> tuple[Dialect, ...]:
-        """The rows that are looked for when nobody says which dialect a text is in."""
+        """The rows that are looked for when the dialect has to be found out."""
         return self._auto
 
     def find(self, name: str) -> Dialect:
