@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from toolglot.dialects.rendering import render_calls
 from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.text import parse_text
 
 TOOLS = [
     {
@@ -680,10 +681,13 @@ HAND_MADE: dict[str, list[Sample]] = {
 
 def rendered(dialect: str) -> list[Sample]:
     """One call and two as the row itself writes them."""
-    calls = [{"name": name, "arguments": arguments} for name, arguments in BOTH]
-    return [
-        Sample(render_calls(some, dialect, TOOLS), BOTH[: len(some)]) for some in (calls[:1], calls)
-    ]
+    samples = []
+    for wanted in (BOTH[:1], BOTH):
+        calls = [{"name": name, "arguments": arguments} for name, arguments in wanted]
+        text = render_calls(calls, dialect, TOOLS)
+        samples.append(Sample(text, wanted, parse_text(text, TOOLS, dialect).content))
+        assert samples[-1].content.strip() == ""
+    return samples
 
 
 SAMPLES = {name: HAND_MADE.get(name) or rendered(name) for name in DIALECTS}

@@ -8,13 +8,13 @@ from tests.dialects.samples import BOTH, TOOLS
 
 import toolglot
 from toolglot import Dialect, register_dialect, unregister_dialect
-from toolglot.dialects.channels import SkipForm
 from toolglot.dialects.dialect import ResultTemplate
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.parameters import ParameterForm
-from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.engines.channels import SkipForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.parameters import ParameterForm
+from toolglot.dialects.engines.pythonic import PythonForm
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import TextDecoder, parse_text
 from toolglot.dialects.writers import JsonWriter

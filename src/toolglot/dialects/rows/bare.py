@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from toolglot.dialects.dialect import Dialect, ResultTemplate
-from toolglot.dialects.elements import NameTagForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.pythonic import PythonForm
-from toolglot.dialects.react import ReactForm
+from toolglot.dialects.engines.elements import NameTagForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.pythonic import PythonForm
+from toolglot.dialects.engines.react import ReactForm
 from toolglot.dialects.rows.shared import (
     ACTION,
     BARE_ANYWHERE,

@@ -4,11 +4,11 @@
 from dataclasses import replace
 from typing import Final
 
-from toolglot.dialects.channels import ChannelForm
 from toolglot.dialects.dialect import Dialect, ResultTemplate
-from toolglot.dialects.elements import ElementForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.parameters import ParameterForm
+from toolglot.dialects.engines.channels import ChannelForm
+from toolglot.dialects.engines.elements import ElementForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.parameters import ParameterForm
 from toolglot.dialects.rows.shared import (
     ATEM,
     DSML,

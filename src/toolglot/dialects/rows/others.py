@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from toolglot.dialects.channels import ChannelForm
 from toolglot.dialects.dialect import Dialect, ResultTemplate
-from toolglot.dialects.elements import ElementForm
-from toolglot.dialects.gemma import GemmaForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.namespaced import NamespacedForm
+from toolglot.dialects.engines.channels import ChannelForm
+from toolglot.dialects.engines.elements import ElementForm
+from toolglot.dialects.engines.gemma import GemmaForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.namespaced import NamespacedForm
 from toolglot.dialects.rows.shared import TOOL_CALL
 from toolglot.dialects.writers import NamedWriter, TaggedWriter
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from toolglot.dialects.dialect import Dialect, ResultTemplate
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.pythonic import PythonForm
 from toolglot.dialects.rows.shared import BARE_OBJECT, PYTHON_LIST
 from toolglot.dialects.writers import PythonWriter
 

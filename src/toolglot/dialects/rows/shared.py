@@ -4,11 +4,11 @@
 from dataclasses import replace
 from typing import Final
 
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.parameters import ParameterForm
-from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.parameters import ParameterForm
+from toolglot.dialects.engines.pythonic import PythonForm
 from toolglot.dialects.writers import JsonWriter, TaggedWriter
 
 CITY: Final = '{"city": "Oslo"}'

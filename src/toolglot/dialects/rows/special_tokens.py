@@ -4,10 +4,10 @@
 from dataclasses import replace
 from typing import Final
 
-from toolglot.dialects.channels import SkipForm
 from toolglot.dialects.dialect import Dialect, ResultTemplate
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.named_json import NamedForm
+from toolglot.dialects.engines.channels import SkipForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.named_json import NamedForm
 from toolglot.dialects.rows.shared import (
     ACTION,
     BARE_ARRAY,

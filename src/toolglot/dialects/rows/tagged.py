@@ -3,9 +3,9 @@
 from typing import Final
 
 from toolglot.dialects.dialect import Dialect
-from toolglot.dialects.elements import ElementForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
+from toolglot.dialects.engines.elements import ElementForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
 from toolglot.dialects.rows.shared import (
     ARRAY_TAG,
     BARE_OBJECT,

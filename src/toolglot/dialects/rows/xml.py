@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Final
 
 from toolglot.dialects.dialect import Dialect
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
-from toolglot.dialects.parameters import ParameterForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
+from toolglot.dialects.engines.parameters import ParameterForm
 from toolglot.dialects.rows.shared import (
     FUNCTION_JSON,
     GLM,
