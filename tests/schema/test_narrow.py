@@ -7,7 +7,7 @@ from toolglot.schema.convert import Texts
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.narrow import narrow
 from toolglot.schema.openapi import from_openapi, to_openapi
-from toolglot.schema.subsets import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
+from toolglot.schema.subsets import CLOSED, JSON_SUBSET, OPENAPI, SUBSETS, fits
 
 DEPTH = 2000
 
@@ -31,16 +31,16 @@ def deep(*kinds):
     return {"type": "object", "properties": {"top": schema}}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SUBSETS)
 @pytest.mark.parametrize(
     "kinds", [("object",), ("array", "union"), ("all", "object"), ("pair",), ("not",)]
 )
 def test_depth_is_no_danger(dialect, kinds):
     """X-21, case-22: no schema is too deep to be walked."""
     schema = deep(*kinds)
-    narrowed = narrow(schema, DIALECTS[dialect])
+    narrowed = narrow(schema, SUBSETS[dialect])
     if narrowed is not None:
-        assert fits(narrowed.schema, DIALECTS[dialect])
+        assert fits(narrowed.schema, SUBSETS[dialect])
         assert narrowed.widen({"top": {"a": None}}) in ({"top": {"a": None}}, {"top": {}})
 
 
@@ -51,7 +51,7 @@ def test_other_walks_do_not_mind_depth_either():
     assert from_openapi(schema) is not schema
 
 
-@pytest.mark.parametrize("rules", [OPENAPI, SUBSET])
+@pytest.mark.parametrize("rules", [OPENAPI, JSON_SUBSET])
 def test_references_cannot_blow_a_schema_up(rules):
     """X-21: definitions that double at every step."""
     steps = {
@@ -85,7 +85,7 @@ def test_what_fits_is_returned_itself():
     """S0-27, X-21."""
     schema = {"type": "object", "properties": {"enum": {"type": "string", "description": "d"}}}
     assert to_openapi(schema).schema is schema
-    assert narrow(schema, SUBSET).schema is schema
+    assert narrow(schema, JSON_SUBSET).schema is schema
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,10 @@ The work is a loop over jobs, one for each place: down to find out what each pla
 to write it.
 """
 
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
 
-from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.schema.convert import Plan, merged, send, widen
 from toolglot.schema.keywords import (
@@ -39,8 +37,7 @@ from toolglot.schema.merge import UNROLLED, Flat, References, cut, flatten
 from toolglot.schema.roots import object_root
 from toolglot.schema.subsets import (
     ANNOTATIONS,
-    DIALECTS,
-    Rules,
+    Subset,
     fits,
     kind,
     object_depth,
@@ -48,7 +45,6 @@ from toolglot.schema.subsets import (
     within,
 )
 from toolglot.schema.walk import INNER, schemas
-from toolglot.wire import jsontext
 
 _SLACK: Final = 1000
 """How much larger than the old schema a new one may grow, in places."""
@@ -115,11 +111,6 @@ class Narrowed(Struct, frozen=True, kw_only=True):
         """Whether the new schema allows what the old one did not."""
         return not ANNOTATIONS.issuperset(self.dropped)
 
-    def _as(self, schema: Json) -> "Narrowed":
-        return Narrowed(
-            schema=schema, rewritten=self.rewritten, dropped=self.dropped, plan=self.plan
-        )
-
     def widen(self, value: Any) -> Any:
         """The client's arguments from those of a provider that saw this schema."""
         return widen(self.plan, value) if self.plan else value
@@ -133,46 +124,12 @@ class _ImpossibleError(Exception):
     """The rules cannot be kept."""
 
 
-def narrow(schema: Json, rules: Rules, *, tool: bool = True) -> Narrowed | None:
+def narrow(schema: Json, rules: Subset, *, tool: bool = True) -> Narrowed | None:
     """The schema as the rules want it; None if there is no such schema.
 
     The arguments of a tool may differ, as long as the plan can turn them back, and are an object.
     Output is the same under both schemas, because it goes to the client as it comes.
     """
-    if DIALECTS.get(rules.name) is not rules:
-        return _narrow(schema, rules, tool=tool)
-    try:
-        text = jsontext.encode(schema)
-    except DecodeError:  # nested too deeply to be written
-        return _narrow(schema, rules, tool=tool)
-    known = _remembered(text, rules.name, tool=tool)
-    if known is None or known.text is None:
-        return None if known is None else known.narrowed._as(schema)
-    return known.narrowed._as(jsontext.decode(known.text))
-
-
-class _Known(Struct, frozen=True):
-    """What was made of a schema: agents send the same tools with every request.
-
-    The new schema is kept as text, since whoever gets it may change it; there is none if it is the
-    old one.
-    """
-
-    narrowed: Narrowed
-    text: bytes | None
-
-
-@lru_cache(maxsize=1024)
-def _remembered(text: bytes, name: str, *, tool: bool) -> _Known | None:
-    schema = jsontext.decode(text)
-    narrowed = _narrow(schema, DIALECTS[name], tool=tool)
-    if narrowed is None:
-        return None
-    same = narrowed.schema is schema
-    return _Known(narrowed._as({}), None if same else jsontext.encode(narrowed.schema))
-
-
-def _narrow(schema: Json, rules: Rules, *, tool: bool) -> Narrowed | None:
     if fits(schema, rules, tool=tool):
         return Narrowed(schema=schema)
     try:
@@ -232,7 +189,7 @@ class _Narrowing:
         "_rules",
     )
 
-    def __init__(self, schema: Json, rules: Rules, *, reversible: bool) -> None:
+    def __init__(self, schema: Json, rules: Subset, *, reversible: bool) -> None:
         self._root = schema
         self._rules = rules
         self._reversible = reversible

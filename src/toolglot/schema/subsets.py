@@ -1,7 +1,7 @@
-"""What targets take of JSON Schema, as data, and whether a schema keeps to it.
+"""The subsets of JSON Schema that targets take, as data, and whether a schema is in one.
 
 `OPENAPI` is the OpenAPI 3.0 subset of `parameters` and `responseSchema` of Gemini and Vertex AI
-(https://ai.google.dev/api/caching#Schema); `SUBSET` what `parametersJsonSchema` and
+(https://ai.google.dev/api/caching#Schema); `JSON_SUBSET` what `parametersJsonSchema` and
 `responseJsonSchema` honour (https://ai.google.dev/api/generate-content, `responseJsonSchema`);
 `CLOSED` the strict mode of OpenAI (https://platform.openai.com/docs/guides/structured-outputs,
 "Supported schemas"); `SEALED` the one of Anthropic
@@ -16,8 +16,8 @@ from toolglot.ir import Json
 from toolglot.schema.walk import children, schemas
 
 
-class Rules(Struct, frozen=True, kw_only=True):
-    """What may stand in a schema."""
+class Subset(Struct, frozen=True, kw_only=True):
+    """What a target takes of JSON Schema."""
 
     name: str
     keywords: frozenset[str]
@@ -103,7 +103,7 @@ _COMMON: Final = frozenset(
     }
 )
 
-OPENAPI: Final = Rules(
+OPENAPI: Final = Subset(
     name="openapi",
     keywords=_COMMON
     | {
@@ -125,7 +125,7 @@ OPENAPI: Final = Rules(
     known_required=True,
 )
 
-SUBSET: Final = Rules(
+JSON_SUBSET: Final = Subset(
     name="subset",
     keywords=_COMMON
     | {
@@ -154,7 +154,7 @@ STRICT_FORMATS: Final = frozenset(
     }
 )
 
-CLOSED: Final = Rules(
+CLOSED: Final = Subset(
     name="closed",
     keywords=_COMMON
     | {
@@ -178,7 +178,7 @@ CLOSED: Final = Rules(
     max_properties=5000,
 )
 
-SEALED: Final = Rules(
+SEALED: Final = Subset(
     name="sealed",
     keywords=(_COMMON - {"maximum", "maxItems", "minimum"})
     | {"$defs", "$ref", "additionalProperties", "const", "default", "pattern"},
@@ -189,11 +189,11 @@ SEALED: Final = Rules(
     max_min_items=1,
 )
 
-DIALECTS: Final = {rules.name: rules for rules in (OPENAPI, SUBSET, CLOSED, SEALED)}
+SUBSETS: Final = {subset.name: subset for subset in (OPENAPI, JSON_SUBSET, CLOSED, SEALED)}
 
 _PLAIN: Final = frozenset({"type", "description", "title"})
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
-"""Most parameters are of such a type and say nothing else, which every dialect takes."""
+"""Most parameters are of such a type and say nothing else, which every subset has."""
 
 _DEFINED: Final = "#/$defs/"
 
@@ -231,10 +231,10 @@ def types_of(schema: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in lower if word in TYPES))
 
 
-# --- whether a schema keeps to the rules ---------------------------------------------------------
+# --- whether a schema is in a subset --------------------------------------------------------------
 
 
-def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
+def fits(schema: Json, rules: Subset, *, tool: bool = True) -> bool:
     """Whether a schema can be sent as it is, for a tool, which wants an object, or for output."""
     rooted = tool or rules.object_root
     if rooted and schema.get("type") != "object":
@@ -259,7 +259,7 @@ def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
     return within(rules, depth, checker.properties)
 
 
-def within(rules: Rules, depth: int, properties: int) -> bool:
+def within(rules: Subset, depth: int, properties: int) -> bool:
     """Whether a schema is not too large."""
     return (rules.max_depth is None or depth <= rules.max_depth) and (
         rules.max_properties is None or properties <= rules.max_properties
@@ -280,7 +280,7 @@ def object_depth(schema: Json) -> int:
 class _Checker:
     __slots__ = ("_definitions", "_rules", "properties")
 
-    def __init__(self, rules: Rules, definitions: Json) -> None:
+    def __init__(self, rules: Subset, definitions: Json) -> None:
         self._rules = rules
         self._definitions = definitions
         self.properties = 0

@@ -1,26 +1,29 @@
-"""Tools that were seen before.
+"""The cache of work on tools: agents send the same tools with every request of a conversation.
 
-Agents send the same tools with every request of a conversation, in the same words. So these words
-are read once, and what each step of a translation makes of the tools is remembered: `Context.known`
-holds the tools as the last step left them, and a step that still finds them there need not do its
-work again. Its notes are told again every time.
+`recall` remembers what a step of a translation makes of all tools of a request. The text of `tools`
+is read once (`read_known`), and `Context.known` holds the tools as the last step left them; a step
+that still finds them there need not do its work again. Its notes are repeated every time. What is
+remembered is shared by all translations, so nothing may change it. That is why only callers that
+hand out bytes and nothing else read requests with `read_known`.
 
-What is remembered is shared by all translations: nobody may change it. That is why only who hands
-out bytes and nothing else reads requests with `read_known`.
+`by_text` remembers what a function makes of one schema, for callers that hand out objects: they get
+a copy each time. Within a request the text of a schema is written once.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from operator import is_
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec import Struct
 
 from toolglot.context import Context
+from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
+_P = ParamSpec("_P")
 _S = TypeVar("_S")
 _R = TypeVar("_R")
 
@@ -29,12 +32,13 @@ _TEXTS: Final = 64
 _LONGEST: Final = 2**18
 """How many texts of tools are remembered, and how many bytes one of them may have."""
 _STEPS: Final = 8 * _TEXTS
+_SCHEMAS: Final = 1024
+
+# --- all tools of a request -----------------------------------------------------------------------
 
 
 def read_known(body: bytes, ctx: Context) -> Json:
-    """A JSON object from bytes, like `read_body`; tools in words that were read before are known
-    from then on.
-    """
+    """A JSON object from bytes, like `read_body`; tools whose text was read before become known."""
     split = jsontext.split(body, _TOOLS)
     if split is None or len(split.member) > _LONGEST:
         return read_body(body, ctx)
@@ -97,7 +101,7 @@ class _Step:
 
 
 class _Made(Struct, frozen=True):
-    """What some work made, and the context that heard of it."""
+    """What some work made, and the context with its notes."""
 
     value: Any
     ctx: Context
@@ -109,4 +113,52 @@ def _make(step: _Step) -> _Made:
     # The work gets a context of its own, and so does the key: the request's must not stay alive.
     ctx = Context(step.ctx.options, source=source, target=target)
     ctx.tool_paths, step.ctx = step.ctx.tool_paths, ctx
-    return _Made(work(tools, ctx), ctx)
+    value = work(tools, ctx)
+    ctx.schema_texts.clear()
+    return _Made(value, ctx)
+
+
+# --- one schema -----------------------------------------------------------------------------------
+
+
+def by_text(
+    work: Callable[Concatenate[Json, _P], tuple[Json, _R]],
+) -> Callable[Concatenate[Json, Context, _P], tuple[Json, _R]]:
+    """Remember what a pure function makes of a schema: the same one or another, and a result.
+
+    The schema that comes back is the caller's own; the result is shared, so nothing may change it.
+    """
+
+    def make(text: bytes, *args: _P.args, **kwargs: _P.kwargs) -> tuple[bytes | None, _R]:
+        schema = jsontext.decode(text)
+        made, result = work(schema, *args, **kwargs)
+        return None if made is schema else jsontext.encode(made), result
+
+    remembered: Callable[..., tuple[bytes | None, _R]] = lru_cache(maxsize=_SCHEMAS)(make)
+
+    @wraps(work)
+    def wrapper(
+        schema: Json, ctx: Context, /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> tuple[Json, _R]:
+        try:
+            text = _text_of(schema, ctx)
+        except DecodeError:  # nested too deeply to be written
+            return work(schema, *args, **kwargs)
+        other, result = remembered(text, *args, **kwargs)
+        if other is None:
+            return schema, result
+        made = jsontext.decode(other)
+        ctx.schema_texts[id(made)] = made, other
+        return made, result
+
+    return wrapper
+
+
+def _text_of(schema: Json, ctx: Context) -> bytes:
+    known = ctx.schema_texts.get(id(schema))
+    if known is not None:
+        return known[1]
+    text = jsontext.encode(schema)
+    # The schema is kept as well, or another one might get its place in memory and so its text.
+    ctx.schema_texts[id(schema)] = schema, text
+    return text

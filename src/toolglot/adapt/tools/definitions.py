@@ -15,10 +15,9 @@ from toolglot.ir import (
     Tool,
     ToolChoice,
 )
-from toolglot.schema.cache import by_text
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
-from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_cache import by_text, recall
 
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
@@ -93,6 +92,7 @@ def _adapt_function(
     elif _wants_filter(tool, source, target, ctx):
         filtered, removed = _filter_required(
             schema,
+            ctx,
             markers=MARKERS if options.optional_markers is None else options.optional_markers,
             booleans=options.optional_booleans,
         )
