@@ -14,7 +14,6 @@ MODULES = sorted(
 
 
 DOORS = {
-    "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
         "test_steps.py",
@@ -44,7 +43,7 @@ def home(module: Path) -> Path:
         ("protocols/tables.py", "protocols/test_tables.py"),
         ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
         ("demo/turn.py", "test_demo.py"),
-        ("schema/walk.py", "schema/test_narrow.py"),
+        ("schema/walk.py", "schema/test_walk.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
 )

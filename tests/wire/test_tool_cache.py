@@ -137,7 +137,7 @@ def test_order_and_further_arguments_count():
     keys, seen = counting()
     assert keys({"b": 2, "a": 1}, Context())[1] == ("b", "a")
     assert keys({"a": 1, "b": 2}, Context())[1] == ("a", "b")
-    assert keys({"a": 1, "b": 2}, Context(), suffix="!")[1] == ("a!", "b!")
+    assert keys({"a": 1, "b": 2}, Context(), "!")[1] == ("a!", "b!")
     assert len(seen) == 3
 
 

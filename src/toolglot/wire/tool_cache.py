@@ -13,7 +13,7 @@ a copy each time. Within a request the text of a schema is written once.
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from operator import is_
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
-_P = ParamSpec("_P")
+_A = TypeVarTuple("_A")
 _S = TypeVar("_S")
 _R = TypeVar("_R")
 
@@ -122,43 +122,49 @@ def _make(step: _Step) -> _Made:
 
 
 def by_text(
-    work: Callable[Concatenate[Json, _P], tuple[Json, _R]],
-) -> Callable[Concatenate[Json, Context, _P], tuple[Json, _R]]:
+    work: Callable[[Json, Unpack[_A]], tuple[Json, _R]],
+) -> Callable[[Json, Context, Unpack[_A]], tuple[Json, _R]]:
     """Remember what a pure function makes of a schema: the same one or another, and a result.
 
     The schema that comes back is the caller's own; the result is shared, so nothing may change it.
     """
 
-    def make(text: bytes, *args: _P.args, **kwargs: _P.kwargs) -> tuple[bytes | None, _R]:
+    @lru_cache(maxsize=_SCHEMAS)
+    def remembered(text: bytes, *args: *_A) -> tuple[_Copy | None, _R]:
         schema = jsontext.decode(text)
-        made, result = work(schema, *args, **kwargs)
-        return None if made is schema else jsontext.encode(made), result
-
-    remembered: Callable[..., tuple[bytes | None, _R]] = lru_cache(maxsize=_SCHEMAS)(make)
+        made, result = work(schema, *args)
+        return None if made is schema else _Copy(jsontext.encode(made)), result
 
     @wraps(work)
-    def wrapper(
-        schema: Json, ctx: Context, /, *args: _P.args, **kwargs: _P.kwargs
-    ) -> tuple[Json, _R]:
-        try:
-            text = _text_of(schema, ctx)
-        except DecodeError:  # nested too deeply to be written
-            return work(schema, *args, **kwargs)
-        other, result = remembered(text, *args, **kwargs)
-        if other is None:
+    def wrapper(schema: Json, ctx: Context, *args: *_A) -> tuple[Json, _R]:
+        known = ctx.schema_texts.get(id(schema))
+        if known is None:
+            try:
+                known = schema, jsontext.encode(schema)
+            except DecodeError:  # nested too deeply to be written
+                return work(schema, *args)
+            # The schema is kept as well, or another one might get its place in memory.
+            ctx.schema_texts[id(schema)] = known
+        copy, result = remembered(known[1], *args)
+        if copy is None:
             return schema, result
-        made = jsontext.decode(other)
-        ctx.schema_texts[id(made)] = made, other
+        made = copy.read(copy.text)
+        ctx.schema_texts[id(made)] = made, copy.text
         return made, result
 
     return wrapper
 
 
-def _text_of(schema: Json, ctx: Context) -> bytes:
-    known = ctx.schema_texts.get(id(schema))
-    if known is not None:
-        return known[1]
-    text = jsontext.encode(schema)
-    # The schema is kept as well, or another one might get its place in memory and so its text.
-    ctx.schema_texts[id(schema)] = schema, text
-    return text
+class _Copy:
+    """The text of a schema, and the fastest way to read it exactly."""
+
+    __slots__ = ("read", "text")
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        try:
+            jsontext.proved(text)
+        except ValueError:
+            self.read: Callable[[bytes], Json] = jsontext.decode
+        else:
+            self.read = jsontext.peek

@@ -22,7 +22,15 @@ from toolglot.wire.tool_cache import by_text, recall
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
 
-_filter_required = by_text(filter_required)
+
+@by_text
+def _filter_required(
+    schema: Json,
+    markers: tuple[str, ...],
+    booleans: bool,  # noqa: FBT001 - a key of the cache
+) -> tuple[Json, tuple[str, ...]]:
+    return filter_required(schema, markers=markers, booleans=booleans)
+
 
 EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
 
@@ -93,8 +101,8 @@ def _adapt_function(
         filtered, removed = _filter_required(
             schema,
             ctx,
-            markers=MARKERS if options.optional_markers is None else options.optional_markers,
-            booleans=options.optional_booleans,
+            MARKERS if options.optional_markers is None else options.optional_markers,
+            options.optional_booleans,
         )
         if removed:
             changes["parameters"] = filtered

@@ -72,7 +72,7 @@ def _differ(new: tuple[Tool, ...], old: tuple[Tool, ...]) -> bool:
 
 
 @by_text
-def _narrow(schema: Json, subset: str, *, tool: bool) -> tuple[Json, Narrowed | None]:
+def _narrow(schema: Json, subset: str, tool: bool) -> tuple[Json, Narrowed | None]:  # noqa: FBT001
     """The schema in a subset, with what was done to it; None if that is not possible."""
     narrowed = narrow(schema, SUBSETS[subset], tool=tool)
     return (schema, None) if narrowed is None else (narrowed.schema, replace(narrowed, schema={}))
@@ -80,10 +80,12 @@ def _narrow(schema: Json, subset: str, *, tool: bool) -> tuple[Json, Narrowed | 
 
 @by_text
 def _is_plain(
-    schema: Json, formats: frozenset[str] | None, *, object_root: bool
+    schema: Json,
+    formats: frozenset[str] | None,
+    needs_object: bool,  # noqa: FBT001
 ) -> tuple[Json, bool]:
     """Whether a target that takes all of JSON Schema takes a schema as it is."""
-    if object_root and not is_object_root(schema):
+    if needs_object and not is_object_root(schema):
         return schema, False
     return schema, formats is None or drop_formats(schema, formats)[0] is schema
 
@@ -143,9 +145,7 @@ class _Schemas:
         """The schema for a tool that is not strict."""
         target = self._target
         if not self._subset:
-            _, plain = _is_plain(
-                schema, self._ctx, target.schema_formats, object_root=target.object_schemas
-            )
+            _, plain = _is_plain(schema, self._ctx, target.schema_formats, target.object_schemas)
             if plain:
                 return _Adapted(schema)
         path = self._ctx.tool_at(index)
@@ -161,7 +161,7 @@ class _Schemas:
 
     def _narrowed(self, schema: Json, subset: str, path: str, *, tool: bool) -> _Adapted | None:
         """The schema in a subset, with notes of what was done to it."""
-        made, narrowed = _narrow(schema, self._ctx, subset, tool=tool)
+        made, narrowed = _narrow(schema, self._ctx, subset, tool)
         if narrowed is None:
             return None
         if narrowed.rewritten:
