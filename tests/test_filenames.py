@@ -14,7 +14,6 @@ MODULES = sorted(
 
 
 DOORS = {
-    "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
         "test_session.py",
@@ -65,7 +64,7 @@ def home(module: Path) -> Path:
         ("protocols/gemini/surface.py", "protocols/gemini/test_request.py"),
         ("gateway/relay/routing.py", "gateway/relay/test_routing.py"),
         ("demo/turn.py", "test_demo.py"),
-        ("schema/walk.py", "schema/test_narrow.py"),
+        ("schema/walk.py", "schema/test_walk.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
 )

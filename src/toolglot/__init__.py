@@ -34,6 +34,11 @@ if TYPE_CHECKING:
         TextDecoder as TextDecoder,
         parse_text as parse_text,
     )
+    from toolglot.dialects.dialect import Dialect as Dialect
+    from toolglot.dialects.table import (
+        register_dialect as register_dialect,
+        unregister_dialect as unregister_dialect,
+    )
     from toolglot.errors import (
         DecodeError as DecodeError,
         InexpressibleError as InexpressibleError,
@@ -99,6 +104,8 @@ _NAMES = {
         is_compatible map_tool_call
     """,
     "context": "Context Options",
+    "dialects.dialect": "Dialect",
+    "dialects.table": "register_dialect unregister_dialect",
     "dialects.rendering": "render_calls render_result render_tools",
     "dialects.text": "ParsedText TextDecoder parse_text",
     "errors": """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
-from toolglot.ir import Request, Response, Tool, ToolCall
+from toolglot.ir import Json, Request, Response, Tool, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
@@ -68,7 +68,7 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     none (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     schema_dialect: str | None = None
-    """The dialect of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
+    """The subset of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
 
     ids: Literal["preserve", "prefix"] = "preserve"
     """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
@@ -159,6 +159,7 @@ class Context:
         "options",
         "queued",
         "request",
+        "schema_texts",
         "source",
         "target",
         "tool_paths",
@@ -188,6 +189,8 @@ class Context:
         """The state of the answer for clients that do not give it back, by key, if asked for."""
         self.tool_paths: tuple[str, ...] | None = None
         self.known: object = None
+        self.schema_texts: dict[int, tuple[Json, bytes]] = {}
+        """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
         self._now = now
         self._counter = 0

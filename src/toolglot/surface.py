@@ -199,13 +199,13 @@ class Surface(Struct, frozen=True, kw_only=True):
     """What a tool without `strict` means; None: the protocol has no such field."""
 
     schema: str = ""
-    """The dialect of JSON Schema that tools are declared in; none: any JSON Schema."""
+    """The subset of JSON Schema that tools are declared in; none: any JSON Schema."""
 
     strict_schema: str = ""
-    """The dialect where `strict` is asked for."""
+    """The subset where `strict` is asked for."""
 
     output_schema: str = ""
-    """The dialect of schemas for structured output."""
+    """The subset of schemas for structured output."""
 
     schema_formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""

@@ -23,7 +23,7 @@ from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.registry import PROTOCOLS
 from toolglot.rules import PRESETS
-from toolglot.schema.subsets import DIALECTS as SCHEMA_DIALECTS
+from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import ID_RULES
 
 FILE: Final = "toolglot.toml"
@@ -296,7 +296,7 @@ def _no_profile(name: str) -> str:
 _SCHEMES: Final = ("http://", "https://")
 _NAMED: Final[Mapping[str, Collection[str]]] = {
     "id_rule": ID_RULES,
-    "schema_dialect": SCHEMA_DIALECTS,
+    "schema_dialect": SUBSETS,
     "rules": PRESETS,
 }
 """What can be named in a provider, and the names."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import GemmaWriter, Writer
 
 _KEY: Final = re.compile(r"\s*([^\s:{}\[\],\"']+)\s*:")
 _BARE: Final = re.compile(r"[^,{}\[\]]*")
@@ -20,6 +21,9 @@ class GemmaForm(Form):
     closers: tuple[str, ...]
     quote: str
 
+    def writer(self) -> Writer:
+        return GemmaWriter(begin=self.openers[0], end=self.closers[0], quote=self.quote, between="")
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call."""
         yield from reader.spaces()
@@ -27,13 +31,13 @@ class GemmaForm(Form):
         name, stop = yield from reader.until(Stops("{", *self.closers), _MAX_NAME)
         name = name.strip()
         if stop != "{" or not plausible(name):
-            raise Refused
+            raise NotACall
         body = yield from self._body(reader)
         schema = reader.schema(name)
         try:
             arguments = _Values(body, self.quote, schema).members()
         except ValueError:
-            raise Refused from None
+            raise NotACall from None
         reader.offer(name, encoded(arguments))
 
     def _body(self, reader: Reader) -> Steps[str]:
@@ -54,7 +58,7 @@ class GemmaForm(Form):
         reader.pos = start
         text, stop = yield from reader.until(Stops(*self.closers))
         if not stop and (text.count(self.quote) % 2 or not text.rstrip().endswith("}")):
-            raise Refused
+            raise NotACall
         return text if stop else text.rstrip()
 
 

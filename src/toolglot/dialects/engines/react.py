@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolglot.dialects import literals
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import NamedWriter, Writer
 
 _NUMBERED: Final = re.compile(r"(?:\s+\d+)?\s*:")
 _MAX_LINE: Final = 256
@@ -17,18 +18,21 @@ _NEXT: Final = Stops("\nThought", "\nAction", "\nFinal Answer")
 class ReactForm(Form):
     """One action with its input."""
 
+    def writer(self) -> Writer:
+        return NamedWriter(template="Action: {name}\nAction Input: {arguments}")
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one action."""
         head, stop = yield from reader.until(Stops("\n"), _MAX_LINE)
         match = _NUMBERED.match(head)
         if not stop or match is None:
-            raise Refused
+            raise NotACall
         name = head[match.end() :].strip().strip("`\"'[]")
         yield from reader.spaces()
         yield from reader.expect("Action")
         words, stop = yield from reader.until(Stops(":"), _MAX_LINE)
         if not stop or words.split()[-1:] != ["Input"] or not plausible(name):
-            raise Refused
+            raise NotACall
         text, stop = yield from reader.until(_ENDS)
         arguments = self._arguments(reader, name, text.strip())
         if stop == "\nObservation":
@@ -43,9 +47,9 @@ class ReactForm(Form):
             try:
                 value = literals.lenient(text)
             except (ValueError, ArithmeticError):
-                raise Refused from None
+                raise NotACall from None
             return text if literals.is_json(text) else encoded(value)
         key = reader.tools.sole_string(reader.tools.resolve(name) or "")
         if key is None and reader.tools.known:
-            raise Refused
+            raise NotACall
         return encoded({key or "input": text.strip('"')})

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects.literals import Literal
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded
+from toolglot.dialects.writers import PythonWriter, Writer
 
 _NAME: Final = re.compile(r"[^\W\d][\w\-]*(?:\.[^\W\d][\w\-]*)*")
 _FENCE: Final = re.compile(r"\s*```\w*\s*|\s*```\s*")
@@ -24,13 +25,18 @@ class PythonForm(Form):
     suffix: str = ""
     """What the name of a call ends with and is not part of it."""
 
+    def writer(self) -> Writer:
+        if not self.closers:
+            return PythonWriter(open="[", close="]")
+        return PythonWriter(open=f"{self.openers[0]}[", close=f"]{self.closers[0]}")
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read all calls of a block."""
         if not self.closers:
             reader.pos -= len(opener)
             text, complete = yield from reader.value(loose=True)
             if not complete:
-                raise Refused
+                raise NotACall
             self._offer(reader, text)
             return
         yield from reader.spaces()
@@ -40,7 +46,7 @@ class PythonForm(Form):
             return
         first = yield from reader.peek()
         if not first or not (first in "[`(" or first.isalpha() or first == "_"):
-            raise Refused
+            raise NotACall
         start = reader.pos
         if first == "[":
             scanned = yield from self._list(reader)
@@ -50,7 +56,7 @@ class PythonForm(Form):
         reader.pos = start
         text, stop = yield from reader.until(Stops(*self.closers))
         if not stop and not reader.final:
-            raise Refused
+            raise NotACall
         self._offer(reader, text)
 
     def _list(self, reader: Reader) -> Steps[str]:
@@ -58,7 +64,7 @@ class PythonForm(Form):
         start = reader.pos
         try:
             text, complete = yield from reader.value(loose=True)
-        except Refused:
+        except NotACall:
             reader.pos = start
             return ""
         yield from reader.spaces()
@@ -73,11 +79,11 @@ class PythonForm(Form):
         try:
             calls = _Calls(text, prints=self.prints, suffix=self.suffix).read()
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         if not calls:
-            raise Refused
+            raise NotACall
         if all(reader.tools.resolve(name) is None for name, _ in calls):
-            reader.refusals += len(calls)
+            reader.rejected += len(calls)
             reader.give_back()
             return
         for name, arguments in calls:

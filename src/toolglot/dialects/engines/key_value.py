@@ -8,13 +8,14 @@ from toolglot.dialects import coerce, literals
 from toolglot.dialects.argument_reader import MemberArguments
 from toolglot.dialects.reader import (
     Form,
+    NotACall,
     Reader,
-    Refused,
     Steps,
     Stops,
     encoded,
     plausible,
 )
+from toolglot.dialects.writers import TaggedWriter, Writer
 
 _MAX_NAME: Final = 256
 _MAX_KEY: Final = 1024
@@ -30,6 +31,20 @@ class PairForm(Form):
     wrapper: str = ""
     separator: str = ""
     plain: bool = False
+
+    def writer(self) -> Writer:
+        key, value = self.key, self.value
+        separator = f"<{self.separator}>" if self.separator else ""
+        return TaggedWriter(
+            open=f"<{self.wrapper}>" if self.wrapper else "",
+            begin=f"<{self.call}>",
+            head=f"{{name}}{separator}\n",
+            parameter=f"<{key}>{{key}}</{key}>\n<{value}>{{value}}</{value}>\n",
+            end=f"</{self.call}>",
+            close=f"</{self.wrapper}>" if self.wrapper else "",
+            plain=self.plain,
+            trimmed=False,
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read one call, or all calls of a wrapper."""
@@ -55,7 +70,7 @@ class PairForm(Form):
             return ""
         text, stop = yield from reader.until(Stops(">"), 32)
         if not stop or (text and not text.startswith(":")):
-            raise Refused
+            raise NotACall
         return text
 
     def _call(self, reader: Reader, suffix: str) -> Steps[None]:
@@ -66,7 +81,7 @@ class PairForm(Form):
         name, stop = yield from reader.until(Stops("\n", *marks), _MAX_NAME)
         name = name.strip().removesuffix("\\n")
         if not plausible(name):
-            raise Refused
+            raise NotACall
         schema = reader.schema(name)
         if stop and stop != "\n":
             reader.pos -= len(stop)
@@ -77,7 +92,7 @@ class PairForm(Form):
             arguments = yield from self._object(reader)
             yield from reader.spaces()
             if not (yield from reader.literal(end)) and reader.pos < len(reader.buf):
-                raise Refused
+                raise NotACall
         else:
             reader.named(name)
             arguments = yield from self._pairs(reader, schema, suffix)
@@ -88,16 +103,16 @@ class PairForm(Form):
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         if not isinstance(value, dict):
-            raise Refused
+            raise NotACall
         return value
 
     def _pairs(
         self, reader: Reader, schema: Mapping[str, Any], suffix: str
     ) -> Steps[dict[str, Any]]:
         arguments: dict[str, Any] = {}
-        told = MemberArguments(reader)
+        streamed = MemberArguments(reader)
         end, key = f"</{self.call}{suffix}>", f"<{self.key}{suffix}>"
         key_end = Stops(f"</{self.key}{suffix}>", key, end)
         while True:
@@ -107,10 +122,10 @@ class PairForm(Form):
             if not (yield from reader.literal(key)):
                 if reader.final and reader.pos >= len(reader.buf) and arguments:
                     return arguments
-                raise Refused
+                raise NotACall
             name, stop = yield from reader.until(key_end, _MAX_KEY)
             if not stop or stop in (key, end):
-                raise Refused
+                raise NotACall
             yield from _blank(reader)
             yield from reader.literal(f"<{self.value}{suffix}>")
             here = reader.pos
@@ -120,21 +135,21 @@ class PairForm(Form):
             name = name.strip()
             rule = coerce.parameter(schema, name)
             if coerce.kinds(rule, schema) == {"string"}:
-                told.open(name, reader.pos, trims=False)
-            raw = yield from self._value(reader, suffix, told)
+                streamed.open(name, reader.pos, trims=False)
+            raw = yield from self._value(reader, suffix, streamed)
             arguments[name] = coerce.typed(raw, rule, schema, plain=self.plain)
-            told.add(name, arguments[name])
+            streamed.add(name, arguments[name])
 
-    def _value(self, reader: Reader, suffix: str, told: MemberArguments) -> Steps[str]:
+    def _value(self, reader: Reader, suffix: str, streamed: MemberArguments) -> Steps[str]:
         close, key = f"</{self.value}{suffix}>", f"<{self.key}{suffix}>"
         end = f"</{self.call}{suffix}>"
         start = reader.pos
         stops = Stops(close, key, end)
         while True:
-            _, stop = yield from reader.until(stops, progress=told)
+            _, stop = yield from reader.until(stops, progress=streamed)
             at = reader.pos - len(stop)
             if not stop:
-                raise Refused
+                raise NotACall
             if stop != close:
                 reader.pos = at
                 return reader.buf[start:at]

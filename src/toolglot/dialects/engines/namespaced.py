@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded
+from toolglot.dialects.writers import TreeWriter, Writer
 
 _INVOKE: Final = re.compile(r"\s*<invoke\s+name=[\"']?([^\"'>]+)[\"']?\s*>")
 _TAG: Final = re.compile(r"\s*<(/?)([^\s<>/]+)\s*>")
@@ -29,6 +30,11 @@ class NamespacedForm(Form):
 
     token: str
 
+    def writer(self) -> Writer:
+        return TreeWriter(
+            open=self.openers[0], between="", close=f"{self.token}</tool_call>", token=self.token
+        )
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read a block tag by tag."""
         stops = Stops(self.token)
@@ -43,7 +49,7 @@ class NamespacedForm(Form):
             match = _INVOKE.match(head)
             if match is None or not stop:
                 reader.pos = end
-                raise Refused
+                raise NotACall
             reader.pos -= len(stop)
             name = match[1].strip()
             root = yield from self._tree(reader, stops)
@@ -68,10 +74,10 @@ class NamespacedForm(Form):
             tag, stop = yield from reader.until(Stops(">"), 512)
             match = _TAG.fullmatch(tag + stop)
             if match is None:
-                raise Refused
+                raise NotACall
             if match[1]:
                 if stack.pop().name != match[2]:
-                    raise Refused
+                    raise NotACall
                 if stack:
                     yield from reader.spaces()
                 continue
@@ -79,10 +85,10 @@ class NamespacedForm(Form):
             stack[-1].children.append(node)
             stack.append(node)
             if len(stack) > _MAX_DEPTH:
-                raise Refused
+                raise NotACall
             node.text, stop = yield from reader.until(stops)
             if not stop:
-                raise Refused
+                raise NotACall
             reader.pos -= len(stop)
         return root
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
 from toolglot.dialects.argument_reader import MemberArguments
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded
+from toolglot.dialects.writers import TaggedWriter, Writer, literal
 
 _MAX_HEAD: Final = 512
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>/]+))")
@@ -32,7 +33,7 @@ class ParameterForm(Form):
     parameter_end: tuple[str, ...]
     closers: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
-    """Marks that may stand before a call inside the wrapper."""
+    """Marks that may come before a call inside the wrapper."""
     after: tuple[str, ...] = ()
     head_end: str = ">"
     plain: bool = True
@@ -42,6 +43,20 @@ class ParameterForm(Form):
     """Marks that slip into tags and mean nothing there."""
     implicit: bool = True
     """Whether the next parameter may end a value that was not closed."""
+
+    def writer(self) -> Writer:
+        call, parameter, opener = self.call[0], self.parameter[0], self.openers[0]
+        wrapper = "" if opener.startswith(call) else opener
+        return TaggedWriter(
+            open=f"{wrapper}\n" if wrapper else "",
+            head=f'{literal(call)} name="{{name}}"{literal(self.head_end)}\n',
+            parameter=f'{literal(parameter)} name="{{key}}"{literal(self.head_end)}{{value}}'
+            f"{literal(self.parameter_end[0])}\n",
+            tail=self.call_end[0],
+            close=f"\n{self.closers[0]}" if wrapper and self.closers else "",
+            plain=self.plain,
+            escaped=self.escaped,
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read calls until the wrapper closes or none follows."""
@@ -77,7 +92,7 @@ class ParameterForm(Form):
             more, stop = yield from reader.until(Stops(self.head_end, *self.noise), _MAX_HEAD)
             text += more
         if not stop or "\n" in text.strip():
-            raise Refused
+            raise NotACall
         closed = text.endswith("/") and not text.startswith("=")
         attributes = {
             match[1]: next(each for each in match.groups()[1:] if each is not None)
@@ -94,20 +109,20 @@ class ParameterForm(Form):
     def _call(self, reader: Reader) -> Steps[None]:
         name, _, closed = yield from self._head(reader)
         if not name:
-            raise Refused
+            raise NotACall
         if reader.tools.resolve(name) is None or reader.tools.known:
             name = name.strip("\"'")
         schema = reader.schema(name)
         reader.named(name)
-        told = MemberArguments(reader)
+        streamed = MemberArguments(reader)
         arguments: dict[str, Any] = {}
         body = ""
         while not closed:
             yield from reader.spaces()
             if (yield from reader.literal(*self.parameter)):
-                key, value = yield from self._parameter(reader, schema, told)
+                key, value = yield from self._parameter(reader, schema, streamed)
                 arguments[key] = value
-                told.add(key, value)
+                streamed.add(key, value)
             elif (yield from reader.literal(*self.call_end)):
                 break
             elif not arguments and not body and (yield from reader.peek()) == "{":
@@ -123,16 +138,16 @@ class ParameterForm(Form):
         follows = yield from reader.literal(*self.call, *(self.closers or self.call))
         reader.pos = here
         if not follows and not (reader.final and here >= len(reader.buf)):
-            raise Refused
+            raise NotACall
         if not follows and not arguments and not body:
-            raise Refused
+            raise NotACall
 
     def _parameter(
-        self, reader: Reader, schema: Mapping[str, Any], told: MemberArguments
+        self, reader: Reader, schema: Mapping[str, Any], streamed: MemberArguments
     ) -> Steps[tuple[str, Any]]:
         key, attributes, closed = yield from self._head(reader)
         if not key:
-            raise Refused
+            raise NotACall
         if coerce.parameter(schema, key.strip("\"'")) is not None:
             key = key.strip("\"'")
         if closed:
@@ -141,25 +156,25 @@ class ParameterForm(Form):
             raw, stop = yield from reader.until(_CDATA_END)
             yield from reader.spaces()
             if not stop or not (yield from reader.literal(*self.parameter_end)):
-                raise Refused
+                raise NotACall
             return key, typed(raw, schema, key, attributes, plain=self.plain)
-        told.dead |= key in _WRAPPED and coerce.parameter(schema, key) is None
+        streamed.uncertain |= key in _WRAPPED and coerce.parameter(schema, key) is None
         if not self.escaped and is_text(schema, key, attributes, plain=self.plain):
-            told.open(key, reader.pos, trims=True)
-        raw = yield from self._raw(reader, told)
+            streamed.open(key, reader.pos, trims=True)
+        raw = yield from self._raw(reader, streamed)
         if self.escaped:
             raw = html.unescape(raw)
         return key, typed(_trimmed(raw), schema, key, attributes, plain=self.plain)
 
-    def _raw(self, reader: Reader, told: MemberArguments) -> Steps[str]:
+    def _raw(self, reader: Reader, streamed: MemberArguments) -> Steps[str]:
         """A value up to the closer that really ends it."""
         start = reader.pos
         stops = Stops(*self.parameter_end, *self.call_end, *self.closers, *self._next())
         while True:
-            _, stop = yield from reader.until(stops, progress=told)
+            _, stop = yield from reader.until(stops, progress=streamed)
             end = reader.pos - len(stop)
             if not stop:
-                raise Refused
+                raise NotACall
             if (yield from self._ends(reader, stop, end)):
                 return reader.buf[start:end]
             reader.pos = end + len(stop)
@@ -230,9 +245,9 @@ def _whole(arguments: dict[str, Any], body: str, schema: Mapping[str, Any]) -> s
         try:
             value = literals.lenient(body)
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         if not isinstance(value, dict):
-            raise Refused
+            raise NotACall
         return body if literals.is_json(body) else encoded(value)
     if len(arguments) == 1:
         key, value = next(iter(arguments.items()))

@@ -9,13 +9,14 @@ from toolglot.dialects import literals
 from toolglot.dialects.argument_reader import ObjectArguments
 from toolglot.dialects.reader import (
     Form,
+    NotACall,
     Reader,
-    Refused,
     Steps,
     Stops,
     Text,
     encoded,
 )
+from toolglot.dialects.writers import JsonWriter, Writer, json_array
 
 _NAMES: Final = ("name", "function", "tool_name", "tool", "action", "function_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "action_input", "params")
@@ -31,7 +32,7 @@ _HEAD: Final = re.compile(
 
 
 class Found(NamedTuple):
-    """A call as the JSON says it."""
+    """A call as it is in the JSON."""
 
     name: str
     arguments: str
@@ -40,7 +41,7 @@ class Found(NamedTuple):
 
 
 class _Progress:
-    """Watches an object come in: after the usual beginning, its arguments are told."""
+    """Watches an object come in: after the usual beginning, its arguments are streamed."""
 
     __slots__ = ("_arguments", "_reader", "_start")
 
@@ -85,6 +86,13 @@ class JsonForm(Form):
     envelope: bool = False
     """Whether only what an API would send counts: calls in a list of `tool_calls` and the like."""
 
+    def writer(self) -> Writer:
+        opener = "" if self.keeps_opener else self.openers[0]
+        closer = self.closers[0] if self.closers else ""
+        if self.starts == "[" or (self.keeps_opener and self.openers[0] == "["):
+            return json_array(opener, closer, keyed=self.keyed)
+        return JsonWriter(begin=opener, end=closer, keyed=self.keyed)
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: C901
         """Read values until none follows."""
         if self.keeps_opener:
@@ -103,7 +111,7 @@ class JsonForm(Form):
             if (yield from reader.peek()) not in tuple(self.starts):
                 if calls:
                     break
-                raise Refused
+                raise NotACall
             found = yield from self._value(reader)
             calls.extend(found)
             end = reader.pos
@@ -125,7 +133,7 @@ class JsonForm(Form):
     def _led(self, reader: Reader) -> Steps[None]:
         _, stop = yield from reader.until(Stops(*self.lead), _MAX_LEAD)
         if stop != self.lead[0]:
-            raise Refused
+            raise NotACall
 
     def _close(self, reader: Reader, calls: list[Found], end: int) -> Steps[None]:
         if self.closers:
@@ -136,12 +144,12 @@ class JsonForm(Form):
                 end = reader.pos if reader.pos >= len(reader.buf) else end
             if not closed:
                 if self.must_close and reader.pos < len(reader.buf):
-                    raise Refused
+                    raise NotACall
                 reader.pos = end
         else:
             reader.pos = end
-        if not calls and not reader.offers and not reader.refusals:
-            raise Refused
+        if not calls and not reader.accepted and not reader.rejected:
+            raise NotACall
         _offer(reader, calls)
 
     def _value(self, reader: Reader) -> Steps[list[Found]]:
@@ -166,9 +174,9 @@ class JsonForm(Form):
             elif reader.buf[here] in "}]":
                 reader.pos += 1
             else:
-                raise Refused
+                raise NotACall
         elif not text.rstrip().endswith(("}", "]", '"')):
-            raise Refused
+            raise NotACall
         return text
 
     def _calls(self, text: str) -> Iterator[Found]:
@@ -176,7 +184,7 @@ class JsonForm(Form):
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
             if not text.startswith("["):
-                raise Refused from None
+                raise NotACall from None
             yield from self._survivors(text)
             return
         yield from self._from_value(value, text)
@@ -191,10 +199,10 @@ class JsonForm(Form):
                 for call in self._calls(piece):
                     count += 1
                     yield call
-            except Refused:
+            except NotACall:
                 continue
         if not count:
-            raise Refused
+            raise NotACall
 
     def _from_value(self, value: Any, text: str) -> Iterator[Found]:
         if not isinstance(value, list):
@@ -208,7 +216,7 @@ class JsonForm(Form):
 
     def _from_item(self, value: Any, text: str) -> Iterator[Found]:
         if not isinstance(value, dict):
-            raise Refused
+            raise NotACall
         if self.keyed:
             yield from _keyed(value, text)
             return
@@ -217,17 +225,17 @@ class JsonForm(Form):
             for item in inside:
                 yield self._one(item, "")
         elif self.envelope:
-            raise Refused
+            raise NotACall
         else:
             yield self._one(value, text)
 
     def _one(self, value: dict[str, Any], text: str) -> Found:
         name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
         if not name:
-            raise Refused
+            raise NotACall
         key = next((key for key in _ARGUMENTS if key in value), None)
         if key is None and self.needs_arguments:
-            raise Refused
+            raise NotACall
         call_id = next((value[each] for each in _IDS if isinstance(value.get(each), str)), "")
         return Found(name, _arguments(value.get(key or ""), key, text), call_id, text)
 
@@ -267,12 +275,12 @@ def _arguments(value: Any, key: str | None, text: str) -> str:
         try:
             inner = literals.lenient(value)
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         if isinstance(inner, dict):
             return value if literals.is_json(value) else encoded(inner)
-        raise Refused
+        raise NotACall
     if not isinstance(value, dict):
-        raise Refused
+        raise NotACall
     return _verbatim(key, text) or encoded(value)
 
 
@@ -287,21 +295,21 @@ def _verbatim(key: str | None, text: str) -> str:
 
 
 def _offer(reader: Reader, calls: list[Found]) -> None:
-    """Offer the calls of one value; those that nobody declared stay text beside the others."""
+    """Offer the calls of one value; undeclared ones stay text beside the others."""
     if all(reader.tools.resolve(call.name) is None for call in calls):
-        reader.refusals += len(calls)
+        reader.rejected += len(calls)
         reader.give_back()
         return
     for call in calls:
         if reader.tools.resolve(call.name) is None:
-            reader.refusals += 1
+            reader.rejected += 1
             reader.out.append(Text(call.raw or encoded(call._asdict())))
         else:
             reader.offer(call.name, call.arguments, call.id)
 
 
 def _code(reader: Reader) -> Steps[str | None]:
-    """Code that stands beside the object instead of in it."""
+    """Code beside the object instead of in it."""
     here = reader.pos
     yield from reader.spaces()
     if not (yield from reader.literal("<code>")):
@@ -309,5 +317,5 @@ def _code(reader: Reader) -> Steps[str | None]:
         return None
     text, stop = yield from reader.until(_CODE_END)
     if not stop:
-        raise Refused
+        raise NotACall
     return text.strip("\n")

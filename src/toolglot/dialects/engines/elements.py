@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolglot.dialects import coerce, literals
-from toolglot.dialects.reader import Form, Reader, Refused, Steps, Stops, encoded, plausible
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded, plausible
+from toolglot.dialects.writers import NamedWriter, TaggedWriter, Writer, literal
 
 _TAG: Final = re.compile(r"\s*<([A-Za-z_][\w.\-]*)\s*(/?)>")
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -27,13 +28,19 @@ class ElementForm(Form):
     inner: str = ""
     """The element of one call, where the opener is a wrapper of several."""
     attributes: bool = False
-    """Whether the opener goes on with attributes."""
+    """Whether attributes follow the opener."""
     command: bool = False
     """Whether plain text is a command for the shell."""
     escaped: bool = False
     """Whether values are XML text, with entities."""
     input: str = ""
     """The element behind the closer that holds the arguments of the name inside."""
+
+    def writer(self) -> Writer:
+        return NamedWriter(
+            template=f"{literal(self.openers[0])}<id>{{id}}</id><name>{{name}}</name>"
+            f"<arguments>{{arguments}}</arguments>{literal(self.closers[0])}"
+        )
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read one call, or all calls of a wrapper."""
@@ -44,7 +51,7 @@ class ElementForm(Form):
         if self.attributes and not opener.endswith(">"):
             head, stop = yield from reader.until(Stops(">"), 4096)
             if not stop or not head[:1].isspace():
-                raise Refused
+                raise NotACall
             given = {key: html.unescape(a or b) for key, a, b in _ATTRIBUTE.findall(head)}
             if head.endswith("/"):
                 self._attributes(reader, given)
@@ -67,19 +74,19 @@ class ElementForm(Form):
     def _one(self, reader: Reader, end: Stops, given: dict[str, str]) -> Steps[None]:
         body, stop = yield from reader.until(end)
         if not stop:
-            raise Refused
+            raise NotACall
         if self.input:
             yield from self._input(reader, body.strip())
             return
         name, call_id, arguments = self._content(reader, body, given)
         if not plausible(name):
-            raise Refused
+            raise NotACall
         reader.offer(name, arguments, call_id)
 
     def _attributes(self, reader: Reader, given: dict[str, str]) -> None:
         name = given.pop("name", "")
         if not plausible(name):
-            raise Refused
+            raise NotACall
         reader.offer(name, encoded(_typed(given, reader.schema(name))))
 
     def _content(self, reader: Reader, body: str, given: dict[str, str]) -> tuple[str, str, str]:
@@ -122,20 +129,20 @@ class ElementForm(Form):
         if reader.tools.known and text in reader.tools:
             return text, "", "{}"
         if not self.command or not text or "<" in text:
-            raise Refused
+            raise NotACall
         tools = reader.tools
         if not tools.known:
             return "bash", "", encoded({"command": html.unescape(text)})
         shells = [each for each in _SHELLS if each in tools] or tools.names()
         key = tools.sole_string(shells[0]) if len(shells) == 1 else None
         if key is None:
-            raise Refused
+            raise NotACall
         return shells[0], "", encoded({key: html.unescape(text)})
 
     def _input(self, reader: Reader, name: str) -> Steps[None]:
-        """The arguments that stand in an element of their own behind the name."""
+        """The arguments in an element of their own behind the name."""
         if not plausible(name):
-            raise Refused
+            raise NotACall
         yield from reader.spaces()
         yield from reader.expect(f"<{self.input}>")
         text, _ = yield from reader.until(Stops(f"</{self.input}>"))
@@ -146,7 +153,7 @@ class ElementForm(Form):
         elif key is not None or not reader.tools.known:
             reader.offer(name, encoded({key or "input": text}))
         else:
-            raise Refused
+            raise NotACall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,22 +164,27 @@ class NameTagForm(Form):
     at: str = "line"
     bare: bool = True
 
+    def writer(self) -> Writer:
+        return TaggedWriter(
+            head="<{name}>\n", parameter="<{key}>{value}</{key}>\n", tail="</{name}>", whole=False
+        )
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002
         """Read one call of a declared tool."""
         name, stop = yield from reader.until(Stops(">"), _MAX_NAME)
         if not stop or name not in reader.tools:
-            raise Refused
+            raise NotACall
         start = reader.pos
         yield from reader.spaces()
         if (yield from reader.peek()) != "<":
-            raise Refused
+            raise NotACall
         reader.pos = start
         body, stop = yield from reader.until(Stops(f"</{name}>"))
         if not stop:
-            raise Refused
+            raise NotACall
         children = _children(body.strip())
         if children is None and body.strip():
-            raise Refused
+            raise NotACall
         values = {key: value.removeprefix("\n").removesuffix("\n") for key, value in children or ()}
         reader.offer(name, encoded(_typed(values, reader.schema(name))))
 
@@ -220,7 +232,7 @@ def _object(text: str) -> tuple[str, str, str]:
     name = value.get("name")
     arguments: Any = next((value[key] for key in _ARGUMENTS if key in value), {})
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise Refused
+        raise NotACall
     return name, "", encoded(arguments)
 
 
@@ -235,7 +247,7 @@ def _lenient(text: str) -> dict[str, Any]:
     try:
         value = literals.lenient(text)
     except (ValueError, ArithmeticError):
-        raise Refused from None
+        raise NotACall from None
     if not isinstance(value, dict):
-        raise Refused
+        raise NotACall
     return value

@@ -7,9 +7,9 @@ from typing import Final
 from toolglot.dialects import literals
 from toolglot.dialects.reader import (
     Form,
+    NotACall,
     Reader,
     Reasoning,
-    Refused,
     Steps,
     Stops,
     Text,
@@ -33,7 +33,7 @@ class SkipForm(Form):
         """Leave the mark out."""
         _, stop = yield from reader.until(Stops(self.until, "\n"), _MAX_HEAD)
         if stop != self.until:
-            raise Refused
+            raise NotACall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,18 +56,18 @@ class ChannelForm(Form):
         reader.pos -= len(opener)
         head, stop = yield from reader.until(Stops(self.message, *self.ends), _MAX_HEAD)
         if stop != self.message:
-            raise Refused
+            raise NotACall
         recipients = _RECIPIENT.findall(head)
         channels = _CHANNEL.findall(head)
         target = recipients[-1].partition("<|")[0] if recipients else ""
         if not recipients and not channels and head.strip():
-            raise Refused
+            raise NotACall
         if target and target not in self.words and target not in self.reasoning:
             yield from self._call(reader, target)
             return
         if target not in self.reasoning and (yield from self._misdirected(reader)):
             return
-        reader.mark = reader.pos
+        reader.emitted = reader.pos
         kind = channels[-1] if channels else target
         yield from self._stream(reader, thinking=kind in self.reasoning)
 
@@ -82,10 +82,10 @@ class ChannelForm(Form):
                 end = stops.held(reader.buf, reader.pos)
             if reader.pos < end:
                 reader.out.append(kind(reader.buf[reader.pos : end]))
-                reader.pos = reader.mark = end
+                reader.pos = reader.emitted = end
             if match is not None:
                 stop = match.group()
-                reader.pos = reader.mark = end + (len(stop) if stop in self.ends else 0)
+                reader.pos = reader.emitted = end + (len(stop) if stop in self.ends else 0)
                 return
             if not (yield from reader.more()):
                 return
@@ -96,17 +96,17 @@ class ChannelForm(Form):
             return
         yield from reader.spaces()
         if (yield from reader.peek()) != "{":
-            raise Refused
+            raise NotACall
         text, complete = yield from reader.value(loose=True)
         if not complete:
-            raise Refused
+            raise NotACall
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         name = target.removeprefix("functions.")
         if not isinstance(value, dict) or not plausible(name):
-            raise Refused
+            raise NotACall
         end = reader.pos
         yield from reader.spaces()
         if not (yield from reader.literal(*self.ends)):
@@ -121,8 +121,8 @@ class ChannelForm(Form):
         refused, reader.strict = reader.strict, True
         try:
             yield from self._blocks(reader)
-        except Refused:
-            if reader.offers or reader.refusals:
+        except NotACall:
+            if reader.accepted or reader.rejected:
                 raise
             reader.pos = start
             return False
@@ -142,4 +142,4 @@ class ChannelForm(Form):
                 if not (yield from reader.literal(*self.ends)):
                     reader.pos = end
                 return
-        raise Refused
+        raise NotACall

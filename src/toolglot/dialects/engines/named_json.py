@@ -8,13 +8,14 @@ from toolglot.dialects import literals
 from toolglot.dialects.argument_reader import ObjectArguments
 from toolglot.dialects.reader import (
     Form,
+    NotACall,
     Reader,
-    Refused,
     Steps,
     Stops,
     encoded,
     plausible,
 )
+from toolglot.dialects.writers import NamedWriter, Writer, literal
 
 _MAX_NAME: Final = 256
 _NUMBERED: Final = re.compile(r"(?:functions?\.)?(.*?)(?::(\d+))?", re.DOTALL)
@@ -48,6 +49,17 @@ class NamedForm(Form):
     many: bool = False
     """Whether several objects may follow one name."""
 
+    def writer(self) -> Writer:
+        first = (self.begin or self.openers)[0]
+        separator, end = self.separators[0], self.end[0] if self.end else ""
+        return NamedWriter(
+            open=self.openers[0] if self.begin else "",
+            template=f"{literal(first)}{{{'number' if self.numbered else 'name'}}}"
+            f"{literal(separator)}{{arguments}}{literal(end)}",
+            between="" if self.begin else "\n",
+            close=self.close[0] if self.close else "",
+        )
+
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read calls until none follows."""
         if self.begin and opener not in self.begin:
@@ -57,7 +69,7 @@ class NamedForm(Form):
             if self.noisy:
                 _, stop = yield from reader.until(Stops(*self.begin, *self.close), _MAX_NAME)
                 if stop not in self.begin:
-                    raise Refused
+                    raise NotACall
             else:
                 yield from reader.expect(*self.begin)
         while True:
@@ -79,7 +91,7 @@ class NamedForm(Form):
         if stop == "{" or (stop in self.end and stop not in self.separators):
             reader.pos -= len(stop)
         elif not stop and not self.empty:
-            raise Refused
+            raise NotACall
         if self.headed:
             name = yield from self._below(reader, name)
         if self.nobody and name == self.nobody:
@@ -92,7 +104,7 @@ class NamedForm(Form):
         if self.numbered:
             name, call_id = _numbered(name)
         if not plausible(name):
-            raise Refused
+            raise NotACall
         yield from reader.spaces()
         yield from self._arguments(reader, name, call_id)
 
@@ -110,7 +122,7 @@ class NamedForm(Form):
         yield from reader.spaces()
         if (yield from reader.peek()) != "{":
             if not self.empty or fence:
-                raise Refused
+                raise NotACall
             arguments = "{}"
         else:
             if not (self.numbered and name.isdigit()):
@@ -124,7 +136,7 @@ class NamedForm(Form):
         closed = bool(self.end) and (yield from reader.literal(*self.end))
         if not closed:
             if self.must_end and (reader.pos < len(reader.buf) or arguments == "{}"):
-                raise Refused
+                raise NotACall
             reader.pos = end if not fence else reader.pos
         if self.numbered and name.isdigit():
             name = _fitting(reader, arguments) or name
@@ -145,13 +157,13 @@ class NamedForm(Form):
             loose=True, progress=ObjectArguments(reader, reader.pos)
         )
         if not complete and not text.rstrip().endswith(("}", "]", '"')):
-            raise Refused
+            raise NotACall
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
-            raise Refused from None
+            raise NotACall from None
         if not isinstance(value, dict):
-            raise Refused
+            raise NotACall
         return text if literals.is_json(text) else encoded(value)
 
 
