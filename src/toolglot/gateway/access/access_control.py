@@ -6,10 +6,9 @@ from math import ceil, inf
 from typing import Final
 
 from toolglot.gateway.access.authentication import Authenticator, Refusal
-from toolglot.gateway.access.ledger import LedgerEntry
+from toolglot.gateway.access.ledger import LedgerEntry, LedgerStore
 from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
-from toolglot.gateway.access.virtual_keys import VirtualKey
-from toolglot.gateway.storage.store import KeyStore, LedgerStore
+from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey
 from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.ir import ApiError
 
