@@ -1,4 +1,4 @@
-"""What is wrong with the history in a request, in words, and how to put it right.
+"""What is wrong with the history in a request, in words, and how to repair it.
 
 Providers refuse a history in which a call has no result, a result no call, or reasoning no
 signature; the session is then dead until someone edits it. `diagnose` says what they would refuse
@@ -54,22 +54,22 @@ def repair_history(
 _DONE: Final[dict[Kind, tuple[str, str]]] = {
     "result-orphan": ("result-unmatched", "it became text"),
     "result-duplicate": ("result-unmatched", "the last one counts"),
-    "result-early": ("results-reordered", "it was put behind its call"),
-    "result-late": ("results-reordered", "it was put directly behind its call"),
+    "result-early": ("results-reordered", "it was moved behind its call"),
+    "result-late": ("results-reordered", "it was moved directly behind its call"),
     "result-order": ("results-reordered", "they follow the order of their calls now"),
     "call-unanswered": ("call-unanswered", "a result that says so was added"),
     "call-duplicate": ("call-renamed", "it and its result got an id of their own"),
     "call-unknown": ("call-unknown", "it was left as it is"),
     "arguments-invalid": ("arguments-normalised", "they are one JSON object now"),
-    "reasoning-foreign": ("reasoning-dropped", "it was taken out"),
+    "reasoning-foreign": ("reasoning-dropped", "it was removed"),
     "reasoning-sealed": ("reasoning-restored", "it was opened for its issuer"),
-    "reasoning-unsigned": ("reasoning-dropped", "it was taken out"),
-    "message-empty": ("message-dropped", "it was taken out"),
+    "reasoning-unsigned": ("reasoning-dropped", "it was removed"),
+    "message-empty": ("message-dropped", "it was removed"),
 }
 _BY_POLICY: Final[dict[tuple[Policy, Kind], str]] = {
     ("text", "call-unanswered"): "it became text",
-    ("drop", "call-unanswered"): "it was taken out",
-    ("drop", "result-orphan"): "it was taken out",
+    ("drop", "call-unanswered"): "it was removed",
+    ("drop", "result-orphan"): "it was removed",
 }
 
 

@@ -124,7 +124,7 @@ _Trouble: TypeAlias = tuple[Where, Kind, str]
 
 
 class Placed(Struct, frozen=True):
-    """A call or a result: where it stands, and in which turn."""
+    """A call or a result, with its place and its turn."""
 
     part: Any
     where: Where
@@ -132,7 +132,7 @@ class Placed(Struct, frozen=True):
 
 
 class CallHistory:
-    """Calls and results with the turns that they stand in.
+    """Calls and results with their turns.
 
     A turn is what the assistant says and all that follows until it speaks again.
     """
@@ -207,12 +207,12 @@ def _in_turn(result: Placed, history: CallHistory, *, again: bool) -> Iterator[_
     if again:
         yield result.where, "result-duplicate", f"{_named(result.part)} has two results"
     elif _is_behind(result, history):
-        message = f"the result for {_named(result.part)} stands behind other content"
+        message = f"the result for {_named(result.part)} comes after other content"
         yield result.where, "result-late", message
 
 
 def _is_behind(result: Placed, history: CallHistory) -> bool:
-    """Whether something that is no result stands between a result and its calls."""
+    """Whether something else comes between a result and its calls."""
     index, place = result.where
     parts = list(history.messages[index].parts[:place])
     while index and history.messages[index - 1].role != "assistant":
@@ -226,8 +226,8 @@ def _elsewhere(result: Placed, call: Placed, *, again: bool) -> tuple[Kind, str]
     if again:
         return "result-duplicate", f"{name} has two results"
     if result.turn < call.turn:
-        return "result-early", f"the result for {name} stands before its call"
-    return "result-late", f"the result for {name} stands behind later turns"
+        return "result-early", f"the result for {name} comes before its call"
+    return "result-late", f"the result for {name} comes after later turns"
 
 
 def _unanswered(
@@ -256,7 +256,7 @@ def _order(history: CallHistory) -> Iterator[_Trouble]:
     for turn, results in seen.items():
         places = [calls[turn].index(result.part.id) for result in results]
         if places != sorted(places):
-            message = "the results do not stand in the order of their calls"
+            message = "the results are not in the order of their calls"
             yield results[0].where, "result-order", message
 
 
