@@ -150,3 +150,33 @@ def test_a_least_number_of_items_is_what_the_target_takes_at_most():
     assert narrowed.lossy
     told = narrowed.schema["properties"]
     assert {name: each["minItems"] for name, each in told.items()} == {"three": 1, "one": 1}
+
+
+@pytest.mark.parametrize("rules", [OPENAPI, SUBSET], ids=lambda rules: rules.name)
+def test_an_array_of_nothing_is_empty(rules):
+    schema = {"type": "object", "properties": {"none": {"type": "array", "items": False}}}
+    assert narrow(schema, rules).schema["properties"]["none"]["maxItems"] == 0
+
+
+def test_a_format_that_the_target_does_not_know_goes_from_listed_values_too():
+    rules = next(rules for rules in DIALECTS.values() if rules.formats is not None)
+    listed = {"type": "string", "enum": ["ebb", "flow"], "format": "tide"}
+    schema = {
+        "type": "object",
+        "properties": {"tide": listed},
+        "required": ["tide"],
+        "additionalProperties": False,
+    }
+    narrowed = narrow(schema, rules)
+    assert narrowed.schema["properties"]["tide"]["enum"] == ["ebb", "flow"]
+    assert "format" not in narrowed.schema["properties"]["tide"]
+    assert "format" in narrowed.dropped
+
+
+def test_a_tilde_in_a_pointer_is_unescaped_last():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x~01y"}},
+        "$defs": {"x~1y": {"type": "integer"}, "x/y": {"type": "string"}},
+    }
+    assert narrow(schema, OPENAPI).schema["properties"]["a"]["type"] == "integer"

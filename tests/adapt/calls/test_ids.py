@@ -340,3 +340,9 @@ def test_a_longest_id_above_what_the_protocol_takes_changes_nothing():
     asked = parts_of(across(talk(long), "anthropic", "openai-responses", id_max=90), ir.ToolCall)
     assert [part.id for part in asked] == [part.id for part in usual]
     assert all(len(part.id) <= 64 for part in asked)
+
+
+def test_at_home_a_longest_id_is_all_that_is_asked_of_it():
+    odd = "call:1/é"
+    kept = parts_of(across(talk(odd), "anthropic", "anthropic", id_max=40), ir.ToolCall)
+    assert [part.id for part in kept] == [odd]

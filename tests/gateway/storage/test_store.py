@@ -442,3 +442,15 @@ def test_processes_share_a_file(path):
         assert process.returncode == 0
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM stored").fetchone() == (600,)
+
+
+def test_in_memory_what_is_too_old_makes_room(clock):
+    async def run():
+        store = MemoryStore(ttl_seconds=10, clock=clock)
+        await store.put("k", "a", b"value", "me")
+        assert store._bytes > 0
+        clock.now += 11
+        assert await store.get("k", "a", "me") is None
+        assert store._bytes == 0
+
+    asyncio.run(run())
