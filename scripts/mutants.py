@@ -258,15 +258,17 @@ def report(results: Sequence[Result]) -> int:
 def main() -> int:
     """Run the list, or a part of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="mutants whose file or reason has this in it")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="mutants whose file or reason has one of these"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run of tests")
     parser.add_argument("--stale", action="store_true", help="only look for stale mutants")
     parser.add_argument("--trust", action="store_true", help="do not run the tests unbroken first")
     options = parser.parse_args()
-    mutants = [each for each in read_list(LIST) if options.only in str(each)]
+    mutants = [each for each in read_list(LIST) if any(map(str(each).__contains__, options.only))]
     if not mutants:
-        print(f"no mutant has {options.only!r} in its file or reason", file=sys.stderr)
+        print(f"no mutant has {options.only} in its file or reason", file=sys.stderr)
         return 2
     if options.stale:
         stale = [

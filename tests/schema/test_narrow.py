@@ -175,3 +175,33 @@ def test_the_order_of_members_is_kept_for_those_that_are_left():
         "propertyOrdering": ["b", "a", "c"],
     }
     assert narrow(schema, OPENAPI).schema["propertyOrdering"] == ["a"]
+
+
+@pytest.mark.parametrize("subset", [OPENAPI, JSON_SUBSET], ids=lambda subset: subset.name)
+def test_an_array_of_nothing_is_empty(subset):
+    schema = {"type": "object", "properties": {"none": {"type": "array", "items": False}}}
+    assert narrow(schema, subset).schema["properties"]["none"]["maxItems"] == 0
+
+
+def test_a_format_that_the_target_does_not_know_goes_from_listed_values_too():
+    subset = next(each for each in SUBSETS.values() if each.formats is not None)
+    listed = {"type": "string", "enum": ["ebb", "flow"], "format": "tide"}
+    schema = {
+        "type": "object",
+        "properties": {"tide": listed},
+        "required": ["tide"],
+        "additionalProperties": False,
+    }
+    narrowed = narrow(schema, subset)
+    assert narrowed.schema["properties"]["tide"]["enum"] == ["ebb", "flow"]
+    assert "format" not in narrowed.schema["properties"]["tide"]
+    assert "format" in narrowed.dropped
+
+
+def test_a_tilde_in_a_pointer_is_unescaped_last():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x~01y"}},
+        "$defs": {"x~1y": {"type": "integer"}, "x/y": {"type": "string"}},
+    }
+    assert narrow(schema, OPENAPI).schema["properties"]["a"]["type"] == "integer"

@@ -208,3 +208,7 @@ def test_comments_are_not_held(monkeypatch):
 )
 def test_a_line_end_that_is_cut_in_two_is_one(pieces):
     assert read(*pieces) == [("tide", b"1")]
+
+
+def test_a_carriage_return_inside_a_piece_ends_a_line():
+    assert read(b"data: x\n\n", b"data: a\rdata: b\n\n") == [("", b"x"), ("", b"a\nb")]

@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from tests.wires import pair
 
-from toolglot import StreamTranslator, translate_request, translate_response
+from toolglot import StreamTranslator, ir, translate_request, translate_response
+from toolglot.adapt.tools.namespaces import flatten_namespaces
 
 
 def member(name: str, **more: Any) -> dict[str, Any]:
@@ -187,3 +189,33 @@ def test_where_there_are_namespaces_nothing_happens() -> None:
     wire, receipt = sent(body, "openai-responses")
     assert wire.body == body
     assert not receipt
+
+
+def flat(*messages: ir.Message, tools: tuple[ir.Tool, ...], **more: Any) -> ir.Request:
+    request = ir.Request(model="m", messages=messages, tools=tools, **more)
+    return flatten_namespaces(request, pair("openai-responses", "openai-chat"))
+
+
+READ = ir.FunctionTool(name="read", parameters={})
+FILES = ir.NamespaceTool(name="fs", tools=(READ, READ))
+
+
+def test_a_member_that_is_there_twice_is_declared_once() -> None:
+    assert [tool.name for tool in flat(tools=(FILES,)).tools] == ["fs__read"]
+
+
+def test_a_choice_of_a_tool_outside_is_no_choice_of_a_member() -> None:
+    choice = ir.ToolChoice(mode="tool", names=("read",))
+    assert flat(tools=(READ, FILES), tool_choice=choice).tool_choice == choice
+    assert flat(tools=(FILES,), tool_choice=choice).tool_choice.names == ("fs__read",)
+
+
+def test_a_result_says_the_new_name_of_its_tool() -> None:
+    call = ir.ToolCall(id="c", name="read", arguments="{}", namespace="fs")
+    result = ir.ToolResult(id="c", name="read", parts=())
+    said = flat(
+        ir.Message(role="assistant", parts=(call,)),
+        ir.Message(role="user", parts=(result,)),
+        tools=(FILES,),
+    )
+    assert [message.parts[0].name for message in said.messages] == ["fs__read", "fs__read"]

@@ -272,3 +272,19 @@ def test_the_status_names_every_limit_of_the_key():
     assert found["budget"].reset == DAY / 2
     later = {each.what: each for each in limiter.status(mine, NOW + 61)}
     assert (later["requests"].remaining, later["requests"].reset) == (10, 0.0)
+
+
+def test_what_was_used_counts_for_a_minute_at_least():
+    window = SlidingWindow()
+    window.add(1, 0.05)
+    window.drop_old(60.04)
+    assert window.used == 1
+    window.drop_old(60.2)
+    assert window.used == 0
+
+
+def test_what_was_used_after_the_clock_was_set_back_counts_for_a_minute_too():
+    window = SlidingWindow()
+    window.add(1, 100.0)
+    window.add(1, 40.0)
+    assert window.wait(2, 100.0) >= 60

@@ -25,3 +25,15 @@ def test_nothing_is_left_after_closing():
         assert await store.get("k", "a", "o") is None
 
     asyncio.run(run())
+
+
+def test_what_is_too_old_makes_room(clock):
+    async def run():
+        store = MemoryStore(ttl_seconds=10, clock=clock)
+        await store.put("k", "a", b"value", "me")
+        assert store._bytes > 0
+        clock.now += 11
+        assert await store.get("k", "a", "me") is None
+        assert store._bytes == 0
+
+    asyncio.run(run())

@@ -242,3 +242,11 @@ def test_the_end_of_the_process(path, how, number, kept):
 
 def test_the_delay_is_at_most_a_second():
     assert module.COMMIT_SECONDS <= 1.0
+
+
+def test_statuses_from_400_on_are_errors(path):
+    with recorded(
+        path, LedgerEntry(time=NOON, status=399), LedgerEntry(time=NOON, status=400)
+    ) as db:
+        (every,) = read_usage(db, "model")
+    assert (every.requests, every.errors) == (2, 1)

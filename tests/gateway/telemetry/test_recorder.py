@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -175,6 +176,17 @@ def test_a_disk_that_fails_is_a_warning(recorder, caplog):
     recorded(recorder)
     recorder.close()
     assert "cannot record req_1" in caplog.text
+
+
+def test_half_a_recording_is_taken_away(recorder, monkeypatch, caplog):
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "rename", full)
+    recorded(recorder)
+    recorder.close()
+    assert "no space left" in caplog.text
+    assert list(recorder.directory.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -219,3 +219,10 @@ def test_an_error_in_a_good_response_is_an_error():
 def test_poor_responses_are_read(body):
     assert isinstance(decode_response(body), Response)
     assert encode_response(Response(id="r", model="m", choices=()))["content"] == []
+
+
+def test_the_word_that_came_goes_with_the_reason_that_it_stood_for():
+    stop = StopReason(kind="tool_calls", raw="end_turn")
+    assert encode_response(answer(call(), stop=stop))["stop_reason"] == "tool_use"
+    paused = StopReason(kind="pause", raw="pause_turn")
+    assert encode_response(answer(call(), stop=paused))["stop_reason"] == "pause_turn"

@@ -308,3 +308,9 @@ def test_a_signature_in_a_stream_is_the_calls(late):
     encoder = chat.StreamEncoder(Context())
     again = chat.StreamDecoder(Context())
     assert fold([*again.feed(b"".join(map(encoder.encode, events)))]) == fold(events)
+
+
+def test_the_first_reason_to_stop_counts():
+    again = {"delta": {}, "finish_reason": "stop"}
+    events = read(lines(piece(0, "a", "f", "{}"), END, again))
+    assert events[-1].stops[0].raw == "tool_calls"
