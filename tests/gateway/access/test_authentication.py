@@ -5,7 +5,7 @@ import sqlite3
 import time
 
 import pytest
-from tests.gateway.relay.test_relay import asked, scripted
+from tests.gateway.exchanges import asked, scripted
 from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot.gateway.access.ledger import read_usage

@@ -8,11 +8,14 @@ from contextlib import contextmanager
 
 import pytest
 from aiohttp import web
-from tests.gateway.relay.test_relay import asked, post, scripted
+from tests.gateway.exchanges import asked, post, scripted
 from tests.gateway.running import gateway, provider, to, upstream
+from tests.gateway.wild import wild
 
 from toolglot.cli import main
+from toolglot.gateway.telemetry import request_telemetry as module
 from toolglot.gateway.telemetry.logs import FIELDS, LOGGER
+from toolglot.gateway.telemetry.request_telemetry import Waiting
 
 
 @contextmanager
@@ -198,3 +201,44 @@ def test_what_the_documentation_promises_of_a_request_is_seen():
     (fields,) = [getattr(each, FIELDS) for each in records if hasattr(each, FIELDS)]
     assert fields["retries"] == 1
     assert "ab" * 16 in seen[0][0].headers["traceparent"]
+
+
+# --- whose time it is -----------------------------------------------------------------------------
+
+
+def test_waiting_inside_waiting_counts_once(monkeypatch):
+    times = iter([1.0, 3.0, 10.0, 14.0, 20.0])
+    monkeypatch.setattr(module, "perf_counter", lambda: next(times))
+    waiting = Waiting()
+    with waiting, waiting:
+        pass
+    assert waiting.seconds == 2.0
+    with pytest.raises(ValueError, match="x"), waiting:  # noqa: PT012 - what is inside is tested
+        assert waiting.seconds == 2.0 + 4.0
+        raise ValueError("x")
+    assert waiting.seconds == 2.0 + 10.0
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_after_a_failover_the_time_that_was_waited_is_not_ours(stream):
+    """The first target is silent for long and then drops the connection; the second answers."""
+
+    async def hangs(turn):
+        await asyncio.sleep(0.2)
+        await turn.reset()
+
+    async def run():
+        async with wild(hangs) as (silent, _), upstream(scripted("openai-chat", [])) as url:
+            both = {
+                "silent": provider("anthropic", silent),
+                "them": provider("openai-chat", url),
+            }
+            async with gateway(both, [to("silent/*", "them/*")]) as session:
+                reply, _ = await post(session, "anthropic", stream=stream)
+                assert reply.headers["x-toolglot-provider"] == "them"
+
+    with kept_records() as records:
+        asyncio.run(run())
+    (fields,) = [getattr(each, FIELDS) for each in records if hasattr(each, FIELDS)]
+    assert fields["ms"] > 200
+    assert fields["overhead_ms"] < fields["ms"] / 2

@@ -6,22 +6,16 @@ from math import ceil, inf
 from pathlib import Path
 from typing import Final
 
+from toolglot.gateway import errors
 from toolglot.gateway.access.ledger import Ledger, Row
 from toolglot.gateway.access.rate_limits import Limited, Limiter
 from toolglot.gateway.access.virtual_keys import Key, KeyRing
 from toolglot.gateway.config import Server
+from toolglot.gateway.errors import RequestRejectedError
 from toolglot.gateway.storage.database import default_path
 from toolglot.gateway.telemetry.metrics import Observation
 from toolglot.ir import ApiError
 from toolglot.receipt import Receipt
-
-
-class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
-    """The request cannot be answered; the client is told why in its own protocol."""
-
-    def __init__(self, error: ApiError) -> None:
-        self.error = error
-        super().__init__(error.message)
 
 
 class Guard:
@@ -39,7 +33,7 @@ class Guard:
             return
         if not key.allows(model):
             message = f"the key {key.name} may not use the model {model}"
-            raise Refusal(ApiError(kind="permission", message=message, status=403))
+            raise RequestRejectedError(errors.not_allowed(message))
         await self._limit(key)
 
     async def know(self, token: str | None) -> Key | None:
@@ -48,7 +42,7 @@ class Guard:
             return None
         key = await self._ring.check(token) if token else None
         if key is None:
-            raise Refusal(_unknown(token))
+            raise RequestRejectedError(errors.bad_key(given=bool(token)))
         return key
 
     async def _limit(self, key: Key) -> None:
@@ -58,7 +52,7 @@ class Guard:
             self._limiter.settle(key, await self._ledger.spent(key.id, since), now)
         limited = self._limiter.check(key, now)
         if limited is not None:
-            raise Refusal(_limited(key, limited))
+            raise RequestRejectedError(_limited(key, limited))
 
     def standing(self, key: Key | None) -> Mapping[str, str]:
         """What a client is told of its limits with an answer."""
@@ -87,12 +81,6 @@ class Guard:
             await self._ring.close()
 
 
-def _unknown(token: str | None) -> ApiError:
-    what = "this key is not known, was revoked or has expired" if token else "a key is needed"
-    message = f"{what}: `toolglot keys create` makes one"
-    return ApiError(kind="authentication", message=message, status=401)
-
-
 _PER: Final = {
     "requests": "requests per minute",
     "tokens": "tokens per minute",
@@ -105,7 +93,7 @@ def _limited(key: Key, limited: Limited) -> ApiError:
     per = _PER[limited.what]
     when = "" if wait is None else f"; it can ask again in {wait} seconds"
     message = f"the key {key.name} has used up its {limited.limit} {per}{when}"
-    return ApiError(kind="rate_limit", message=message, status=429, retry_after=wait)
+    return errors.limit_reached(message, wait)
 
 
 def _row(key: Key | None, seen: Observation, receipt: Receipt) -> Row:

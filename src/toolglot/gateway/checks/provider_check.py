@@ -116,7 +116,7 @@ async def _reach(upstream: Upstream) -> Checked:
     path = get_protocol(endpoint.protocol).SURFACE.models
     found = Checked(name=upstream.name, url=redact_url(endpoint.base_url))
     try:
-        status, body = await client.look(upstream, endpoint.protocol, path)
+        status, body = await client.look(upstream.small_request(endpoint.protocol, path))
     except TimeoutError:
         return replace(found, reason=f"no answer within {QUICK:g} seconds; is the address right?")
     except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.http.writers import Sink, Whole
-from toolglot.gateway.relay.incoming import Call
+from toolglot.gateway import errors
+from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.state import compaction
 from toolglot.gateway.state.items import Item, is_foreign_reasoning, items_of, listed
 from toolglot.gateway.state.stored_responses import (
@@ -35,7 +37,6 @@ PREVIOUS: Final = "previous_response_id"
 
 _FINAL: Final = ("response.completed", "response.incomplete")
 _MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL)
-_FIRST_ERROR: Final = 400
 
 
 class Sessions:
@@ -50,37 +51,39 @@ class Sessions:
         """What one owner keeps; `near` is what is kept for as long as a connection lasts."""
         return Shelf(self._store, owner, near)
 
-    def attach(self, call: Call, near: Store | None = None) -> None:
-        """Let a request continue others and be continued, where its protocol has that."""
-        session = self._session(call, near)
-        if session is not None and session.matters:
-            call.past = call.sink = session
+    def open(
+        self, request: IncomingRequest, near: Store | None = None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        """Let a request continue others and be continued, where its protocol has that: the request
+        as it is meant, and its session if there is anything to continue or to keep.
+        """
+        request, session = self._session(request, near)
+        return request, session if session is not None and session.matters else None
 
-    async def expand(self, call: Call) -> None:
-        """Put what came before into a request that does not go the usual way."""
-        session = self._session(call, None)
-        if session is not None:
-            call.body = await session.expanded()
+    async def expand(self, request: IncomingRequest) -> IncomingRequest:
+        """A request with all that came before it, for whoever does not relay it."""
+        request, session = self._session(request, None)
+        return request if session is None else replace(request, body=await session.expanded())
 
-    def _session(self, call: Call, near: Store | None) -> "Session | None":
-        if not get_protocol(call.protocol).SURFACE.earlier_keys:
-            return None
+    def _session(
+        self, request: IncomingRequest, near: Store | None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        if not get_protocol(request.protocol).SURFACE.earlier_keys:
+            return request, None
         try:
-            if compaction.MARK in call.body:
-                call.body = compaction.unfolded(call.body)
-            return Session(self, call, self.shelf(call.owner, near))
+            if compaction.MARK in request.body:
+                request = replace(request, body=compaction.unfolded(request.body))
+            return request, Session(self, request, self.shelf(request.owner, near))
         except DecodeError as problem:
-            error = ApiError(kind="invalid_request", message=str(problem), status=400)
-            raise Refusal(error) from None
+            raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
 
 class Session:
-    """One request: what came before it, and a sink that keeps its answer."""
+    """One request of the Responses API: what came before it, and what is kept of its answer."""
 
-    def __init__(self, sessions: Sessions, call: Call, shelf: Shelf) -> None:
-        self._sessions, self._call, self._shelf = sessions, call, shelf
-        self._sink: Sink = call.sink
-        self._members = jsontext.members(call.body)
+    def __init__(self, sessions: Sessions, request: IncomingRequest, shelf: Shelf) -> None:
+        self._sessions, self._request, self._shelf = sessions, request, shelf
+        self._members = jsontext.members(request.body)
         self._previous = _id_of(self._members.get(PREVIOUS), PREVIOUS)
         self._conversation = _id_of(self._members.get(CONVERSATION), CONVERSATION)
         if self._previous and self._conversation:
@@ -88,7 +91,9 @@ class Session:
         self._store = jsontext.read(self._members.get("store")) is not False
         self._chain: dict[str, Kept] = {}
         self._found: Conversation | None = None
-        self._tap = Tap()
+        self._provider = ""
+        self._native = False
+        """Whether the provider that was asked last has such state itself."""
 
     @property
     def matters(self) -> bool:
@@ -98,13 +103,16 @@ class Session:
 
     # --- the past ---------------------------------------------------------------------------------
 
-    async def ask(self, exchange: Exchange, provider: str) -> tuple[bytes, Mapping[str, Any]]:
+    async def request_for(
+        self, exchange: Exchange, provider: str, *, built_in: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
         """The request as a provider can answer it, and what the answer repeats of it."""
-        native = self._is_native(exchange)
-        if native and await self._known_to(provider):
-            return self._call.body, {}
+        self._provider = provider
+        self._native = exchange.client == exchange.provider and not built_in
+        if self._native and await self._known_to(provider):
+            return self._request.body, {}
         before = await self._before()
-        if native:
+        if self._native:
             return self._with(_without_reasoning(before, provider, exchange)), {}
         echo = {PREVIOUS: self._previous, "store": self._store}
         named = {CONVERSATION: {"id": self._conversation}} if self._conversation else {}
@@ -117,7 +125,7 @@ class Session:
     def _with(self, before: list[Issued], *without: str) -> bytes:
         left_out = (PREVIOUS, CONVERSATION, *without)
         if not before and self._members.keys().isdisjoint(left_out):
-            return self._call.body
+            return self._request.body
         members = dict(self._members)
         if before:
             new = items_of(members.get("input"))
@@ -144,48 +152,20 @@ class Session:
         if self._conversation:
             self._found = await self._shelf.conversation(self._conversation)
             if self._found is None:
-                raise Refusal(unknown_conversation(self._conversation))
+                raise RequestRejectedError(unknown_conversation(self._conversation))
             return self._found.issued
         if not self._previous:
             return []
         chain = await self._shelf.chain(self._previous)
         if chain is None:
-            raise Refusal(_unknown_previous(self._previous, self._call.protocol))
+            raise RequestRejectedError(_unknown_previous(self._previous, self._request.protocol))
         self._chain = chain
         return [(kept.provider, item) for kept in chain.values() for item in kept.items]
 
     # --- the answer -------------------------------------------------------------------------------
 
-    @property
-    def response(self) -> web.StreamResponse:
-        """What the handler of the request returns, once the answer is complete."""
-        return self._sink.response
-
-    async def whole(self, answer: Whole) -> None:
-        """All of it at once."""
-        if answer.status < _FIRST_ERROR:
-            await self._keep(answer.data)
-        await self._sink.whole(answer)
-
-    async def begin(self, headers: Mapping[str, str]) -> None:
-        """A stream begins."""
-        await self._sink.begin(headers)
-
-    async def write(self, data: bytes) -> None:
-        """The next bytes of the stream; kept before the client can ask to continue it."""
-        final = self._tap.feed(data)
-        if final is not None:
-            await self._keep(final)
-        await self._sink.write(data)
-
-    async def end(self) -> None:
-        """The stream is complete."""
-        final = self._tap.feed(b"\n")
-        if final is not None:
-            await self._keep(final)
-        await self._sink.end()
-
-    async def _keep(self, answer: bytes) -> None:
+    async def keep(self, answer: bytes) -> None:
+        """Keep the answer, so that it can be continued."""
         try:
             said = jsontext.members(answer)
             response_id = jsontext.read(said.get("id"))
@@ -194,13 +174,13 @@ class Session:
             return
         if not isinstance(response_id, str):
             return
-        provider = self._call.target.name if self._call.target else ""
+        provider = self._provider
         kept = Kept(
             response=answer,
             input=jsontext.encode([*self._carried(response_id), *asked]),
             previous=None if response_id in self._chain else self._previous,
             provider=provider,
-            held=self._is_held(said),
+            held=self._native and jsontext.read(said.get("store")) is True,
         )
         await self._shelf.keep(response_id, kept, store=self._store)
         if self._found is not None:
@@ -216,18 +196,6 @@ class Session:
             return []
         return [item for kept in self._chain.values() for item in kept.items]
 
-    def _is_held(self, said: Mapping[str, Any]) -> bool:
-        exchange = self._call.exchange
-        if exchange is None or not self._is_native(exchange):
-            return False
-        return jsontext.read(said.get("store")) is True
-
-    def _is_native(self, exchange: Exchange) -> bool:
-        """Whether a provider is asked that has such state itself; what is built in has not."""
-        target = self._call.target
-        built_in = target is None or target.upstream is None
-        return exchange.client == exchange.provider and not built_in
-
     async def _go_on(
         self, conversation_id: str, asked: list[Item], answered: list[Item], provider: str
     ) -> None:
@@ -236,6 +204,49 @@ class Session:
             if conversation is not None:
                 new = [listed(item, new_id) for item in (*asked, *answered)]
                 await self._shelf.keep_conversation(conversation.plus(new, provider))
+
+
+class KeepingWriter:
+    """Writes an answer, and lets a session keep it before the client can ask to continue it."""
+
+    __slots__ = ("_session", "_tap", "_writer")
+
+    def __init__(self, writer: ResponseWriter, session: Session) -> None:
+        self._writer = writer
+        self._session = session
+        self._tap = Tap()
+
+    @property
+    def response(self) -> web.StreamResponse:
+        return self._writer.response
+
+    @property
+    def closed(self) -> bool:
+        return self._writer.closed
+
+    @property
+    def drained(self) -> bool:
+        return self._writer.drained
+
+    async def whole(self, answer: WholeResponse) -> None:
+        if answer.status < FIRST_ERROR:
+            await self._session.keep(answer.data)
+        await self._writer.whole(answer)
+
+    async def begin(self, headers: Mapping[str, str]) -> None:
+        await self._writer.begin(headers)
+
+    async def write(self, data: bytes) -> None:
+        final = self._tap.feed(data)
+        if final is not None:
+            await self._session.keep(final)
+        await self._writer.write(data)
+
+    async def end(self) -> None:
+        final = self._tap.feed(b"\n")
+        if final is not None:
+            await self._session.keep(final)
+        await self._writer.end()
 
 
 class Tap:
@@ -313,5 +324,4 @@ def _unknown_previous(response_id: str, protocol: str) -> ApiError:
 
 def unknown_conversation(conversation_id: str) -> ApiError:
     """What is said of a conversation that is not kept."""
-    message = f"Conversation with id '{conversation_id}' not found."
-    return ApiError(kind="invalid_request", message=message, status=404)
+    return errors.missing_item(f"Conversation with id '{conversation_id}' not found.")

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from logging import DEBUG
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
-from msgspec.structs import replace
 from yarl import URL
 
 from toolglot.exchange import Exchange
-from toolglot.gateway.http.client import Question
+from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.metrics import Observation, Observer
 from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording, options_to_json
@@ -21,45 +20,57 @@ from toolglot.receipt import Receipt
 _OUR_FAULT: Final = 500
 
 
-class Witness:
+class RequestTelemetry:
     """Watches one request from its first byte to the last of its answer."""
 
-    __slots__ = ("_answer", "_ours", "_recorder", "_since", "observer", "recording", "seen")
+    __slots__ = ("_answer", "_exchange", "_recorder", "_waiting", "observer", "recording", "seen")
 
     def __init__(self, observer: Observer, recorder: Recorder | None, seen: Observation) -> None:
         self.observer = observer
         self.seen = seen
         self.recording: Recording | None = None
         self._recorder = recorder
-        self._ours = 0.0
-        self._since = seen.started
+        self._waiting = Waiting()
+        self._exchange: Exchange | None = None
         self._answer: tuple[list[bytes], list[bytes]] | None = None
         if LOGGER.isEnabledFor(DEBUG):
             self._answer = [], []
 
-    # --- whose time it is -------------------------------------------------------------------------
-
-    def pause(self) -> None:
-        """From now on someone else is waited for."""
-        self._ours += perf_counter() - self._since
-
-    def resume(self) -> None:
-        """From now on time is ours again."""
-        self._since = perf_counter()
+    def waiting(self) -> "Waiting":
+        """Stands around whatever waits for the provider or for the client: `with
+        telemetry.waiting():`. All other time is ours.
+        """
+        return self._waiting
 
     # --- the provider -----------------------------------------------------------------------------
 
+    def translates(self, exchange: Exchange) -> None:
+        """The request is about to be translated for a target."""
+        self._exchange = exchange
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was changed for the target that was asked last, and in its answer."""
+        return self._exchange.receipt if self._exchange is not None else Receipt()
+
     def asks(
-        self, question: Question, exchange: Exchange, *, path: str, body: bytes, stream: bool
+        self,
+        exchange: Exchange,
+        *,
+        provider: str,
+        model: str,
+        sent: OutboundRequest,
+        path: str,
+        body: bytes,
+        stream: bool,
+        asked: bytes,
+        echo: Mapping[str, Any],
     ) -> None:
         """A provider is about to be asked."""
-        seen, upstream = self.seen, question.upstream
-        seen.provider, seen.protocol, seen.model = upstream.name, question.protocol, question.model
-        if not seen.trace and self._recorder is None:
-            return
-        url = upstream.url(question.protocol, question.sent.path, question.model)
+        seen = self.seen
+        seen.provider, seen.protocol, seen.model = provider, exchange.provider, model
         if seen.trace:
-            address = URL(url)
+            address = URL(sent.url)
             seen.address, seen.port = address.host or "", address.port
         if self._recorder is None:
             return
@@ -76,8 +87,8 @@ class Witness:
             self.recording.client_request(body)
         options = options_to_json(exchange.options)
         self.recording.turn_to(exchange.provider, options, exchange.now)
-        self.recording.continues(question.asked, question.echo, exchange.supplied)
-        self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
+        self.recording.continues(asked, echo, exchange.supplied)
+        self.recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
     def replied(self, reply: aiohttp.ClientResponse) -> None:
         """A provider begins to answer."""
@@ -117,10 +128,13 @@ class Witness:
         """The provider is asked once more."""
         self.seen.retries += 1
 
-    def traced(self, question: Question) -> Question:
-        """The question with what lets its provider join the trace."""
-        headers = self.observer.upstream_headers(self.seen)
-        return replace(question, headers={**question.headers, **headers}) if headers else question
+    def trace_headers(self) -> dict[str, str]:
+        """The headers that let a provider join the trace."""
+        return self.observer.upstream_headers(self.seen)
+
+    def streams(self) -> None:
+        """The answer comes as a stream."""
+        self.observer.stream_began(self.seen)
 
     def failed(self, error: ApiError | None) -> None:
         """What went wrong."""
@@ -133,13 +147,12 @@ class Witness:
             self.seen.status = _OUR_FAULT
         return ApiError(kind="server", message="toolglot itself failed", status=_OUR_FAULT)
 
-    def ends(self, receipt: Receipt, error: ApiError | None = None) -> None:
+    def ends(self, error: ApiError | None = None) -> None:
         """The answer is complete, or will never be."""
-        self.pause()
-        seen = self.seen
+        seen, receipt = self.seen, self.receipt
         self.failed(error)
         seen.receipts.append(receipt)
-        seen.waited = max(0.0, perf_counter() - seen.started - self._ours)
+        seen.waited = self._waiting.seconds
         if self.recording is not None:
             self.recording.end(receipt, error)
         self.observer.end(seen)
@@ -155,3 +168,29 @@ class Witness:
             answer_calls(got, self.seen.protocol, stream=stream),
             answer_calls(told, self.seen.client, stream=stream),
         )
+
+
+class Waiting:
+    """Adds up the time inside `with` blocks; one inside another counts once."""
+
+    __slots__ = ("_depth", "_since", "_waited")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._since = 0.0
+        self._waited = 0.0
+
+    def __enter__(self) -> None:
+        if not self._depth:
+            self._since = perf_counter()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._waited += perf_counter() - self._since
+
+    @property
+    def seconds(self) -> float:
+        """All of it so far."""
+        return self._waited + (perf_counter() - self._since if self._depth else 0.0)
