@@ -7,7 +7,12 @@ Gemini's streams are one JSON array that grows unless `alt=sse` is asked for; Ol
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from aiohttp import web
+from msgspec.structs import replace
+
 from toolglot.errors import DecodeError
+from toolglot.gateway.errors import FIRST_ERROR
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.ndjson import NdjsonDecoder
@@ -33,6 +38,46 @@ class Framing(Protocol):
         ...
 
 
+class ReframedWriter:
+    """Writes an answer in another form."""
+
+    __slots__ = ("_framing", "_writer")
+
+    drained = False
+    """Nothing may come between: what tells a client that a stream lives is of its usual form."""
+
+    def __init__(self, writer: ResponseWriter, framing: Framing) -> None:
+        self._writer = writer
+        self._framing = framing
+
+    @property
+    def response(self) -> web.StreamResponse:
+        return self._writer.response
+
+    @property
+    def closed(self) -> bool:
+        return self._writer.closed
+
+    async def whole(self, answer: WholeResponse) -> None:
+        if answer.status < FIRST_ERROR:
+            answer = replace(answer, data=self._framing.whole(answer.data))
+        await self._writer.whole(answer)
+
+    async def begin(self, headers: Mapping[str, str]) -> None:
+        await self._writer.begin({**headers, "Content-Type": self._framing.media_type})
+
+    async def write(self, data: bytes) -> None:
+        data = self._framing.feed(data)
+        if data:
+            await self._writer.write(data)
+
+    async def end(self) -> None:
+        data = self._framing.close()
+        if data:
+            await self._writer.write(data)
+        await self._writer.end()
+
+
 class ArrayFraming:
     """Server-sent events to the elements of an array."""
 
@@ -43,7 +88,6 @@ class ArrayFraming:
         self._begun = False
 
     def whole(self, data: bytes) -> bytes:
-        """An answer that is not streamed is the same."""
         return data
 
     def feed(self, data: bytes) -> bytes:
@@ -86,10 +130,10 @@ def _generated(body: Any) -> Any:
     message = body.pop("message", None) if isinstance(body, dict) else None
     if not isinstance(message, dict):
         return body
-    told = {"response": message.get("content", "")}
+    shown = {"response": message.get("content", "")}
     if message.get("thinking"):
-        told["thinking"] = message["thinking"]
-    return {**body, **told}
+        shown["thinking"] = message["thinking"]
+    return {**body, **shown}
 
 
 def chat_of(body: Mapping[str, Any]) -> Json:

@@ -1,7 +1,7 @@
 """Lists of models, in the shape that whoever asks can read.
 
-Four protocols ask on the same path; `app.caller` tells them apart. Shapes were read in the types of
-openai 3.49.0, anthropic 2.8.0, google-genai 3.1.0 and ollama 0.6.3, the one for Codex by leaving
+Four protocols ask on the same path; `protocol_of` tells them apart. Shapes were read in the types
+of openai 3.49.0, anthropic 2.8.0, google-genai 3.1.0 and ollama 0.6.3, the one for Codex by leaving
 out fields until Codex 0.166.0 complained (2026-11-15).
 """
 
@@ -60,7 +60,8 @@ class Catalogue:
         until, models = self._lists.get((upstream.name, address), (0.0, ()))
         if time.monotonic() < until:
             return models
-        answer = await self._client.fetch(upstream, protocol, get_protocol(protocol).SURFACE.models)
+        path = get_protocol(protocol).SURFACE.models
+        answer = await self._client.fetch(upstream.small_request(protocol, path))
         models = tuple(listed(answer))
         lasting = _LASTING if models else _AGAIN
         self._lists[upstream.name, address] = (time.monotonic() + lasting, models)
