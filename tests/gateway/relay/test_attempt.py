@@ -11,8 +11,7 @@ from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.attempt import prepare
 from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.gateway.relay.routing import Router
-from toolglot.gateway.telemetry.metrics import Observer
-from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.wire import jsontext
 
 BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"odd":1}'
@@ -22,9 +21,7 @@ def prepared(target, path="/v1/messages", body=BODY, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     http = make_mocked_request("POST", path, headers=named)
     request = read_incoming(http, "anthropic", http.path, body)
-    observer = Observer()
-    seen = observer.begin(request_id="r", client="anthropic")
-    telemetry = RequestTelemetry(observer, None, seen)
+    telemetry = Telemetry().start_request("r", "anthropic")
     providers = {
         "same": Provider(protocol="anthropic", base_url="http://a/v1", api_key=("k", "l")),
         "other": Provider(protocol="openai-chat", base_url="http://b/v1", headers={"X-T": "us"}),
@@ -48,7 +45,7 @@ def test_in_the_same_protocol():
     assert "x-other" not in outbound.headers
     assert not {"k", "l"}.intersection(outbound.headers.values()), "keys are added when it is sent"
     assert sorted(attempt.keys) == ["k", "l"]
-    assert telemetry.seen.provider == "same"
+    assert telemetry.record.provider == "same"
 
 
 def test_in_another_protocol():
@@ -58,7 +55,7 @@ def test_in_another_protocol():
     assert jsontext.decode(attempt.outbound.data)["model"] == "gpt"
     assert attempt.asked == BODY
     assert "field-unknown" in telemetry.receipt.codes()
-    assert (telemetry.seen.protocol, telemetry.seen.model) == ("openai-chat", "gpt")
+    assert (telemetry.record.protocol, telemetry.record.model) == ("openai-chat", "gpt")
 
 
 def test_a_stream_is_asked_for_event_by_event_with_the_clients_key():
@@ -71,7 +68,7 @@ def test_a_stream_is_asked_for_event_by_event_with_the_clients_key():
 def test_nothing_is_sent_to_the_model_that_is_built_in():
     attempt, telemetry = prepared("demo/m")
     assert attempt.outbound is None
-    assert telemetry.seen.provider == "demo"
+    assert telemetry.record.provider == "demo"
 
 
 @pytest.mark.parametrize(

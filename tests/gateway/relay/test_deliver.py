@@ -12,14 +12,13 @@ from tests.gateway.wild import wild
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.events import fold
-from toolglot.gateway.access.authentication import Guard
+from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
 from toolglot.gateway.http.client import Client
 from toolglot.gateway.http.writers import MemoryWriter
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.telemetry.metrics import Observer
-from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_response
 
@@ -125,18 +124,16 @@ def test_a_client_that_left_is_not_written_to():
 
         async with wild(breaks) as (url, _):
             config = Config(providers={"them": provider("openai-chat", url)})
-            client, observer = Client(), Observer()
-            seen = observer.begin(request_id="r", client="anthropic")
-            telemetry = RequestTelemetry(observer, None, seen)
-            relay = Relay(config, client, Guard(config.server))
+            client, telemetry = Client(), Telemetry().start_request("r", "anthropic")
+            relay = Relay(config, client, AccessControl())
             await relay.answer(incoming("anthropic", stream=True), Gone(), telemetry)
             await client.close()
-        return written, seen
+        return written, telemetry.record
 
-    written, seen = asyncio.run(run())
+    written, record = asyncio.run(run())
     assert b"error" not in b"".join(written)
     assert written
-    assert seen.error == ""
+    assert record.error == ""
 
 
 def incoming(protocol, **more):

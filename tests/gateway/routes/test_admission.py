@@ -5,44 +5,45 @@ import asyncio
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from toolglot.gateway.access.authentication import Guard
-from toolglot.gateway.access.virtual_keys import create_key
+from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
 from toolglot.gateway.errors import RequestRejectedError
 from toolglot.gateway.http.request_info import protocol_of
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.routes.admission import Admission
+from toolglot.gateway.storage.backends import open_storage
 from toolglot.gateway.storage.database import database
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.storage.sqlite_keys import create_key
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
 
 
 def admitted(server, headers):
     http = make_mocked_request("POST", "/v1/messages", headers=headers)
-    observer = Observer()
+    telemetry = Telemetry()
 
     async def run():
-        guard = Guard(server)
-        admission = Admission(guard, observer)
-        telemetry = admission.begin(http, "anthropic")
+        storage = open_storage(server)
+        admission = Admission(AccessControl(storage.keys, storage.ledger), telemetry)
+        followed = admission.begin(http, "anthropic")
         try:
             request = read_incoming(http, "anthropic", http.path, b'{"model":"m"}')
-            request = await admission.identify(request, telemetry)
+            request = await admission.identify(request, followed)
             await admission.check(request)
             owner = await admission.authenticate(http)
-            admission.end(telemetry, request.holder)
+            admission.end(followed, request.holder)
         finally:
-            await guard.close()
-        return request, telemetry.seen, owner
+            await storage.close()
+        return request, followed.record, owner
 
-    return asyncio.run(run()), http, observer
+    return asyncio.run(run()), http, telemetry
 
 
 def test_without_keys_anyone_is_let_in():
-    (request, seen, owner), http, observer = admitted(Server(), {"x-api-key": "any"})
+    (request, seen, owner), http, telemetry = admitted(Server(), {"x-api-key": "any"})
     assert (request.holder, request.key, owner) == (None, "any", "")
     assert (seen.asked_model, seen.key_id) == ("m", "")
     assert protocol_of(http) == "anthropic"
-    assert 'toolglot_open_requests{client="anthropic",worker="0"} 0' in observer.registry.text()
+    assert 'toolglot_open_requests{client="anthropic",worker="0"} 0' in telemetry.metrics.text()
 
 
 def test_with_keys_only_their_holders_are(tmp_path):

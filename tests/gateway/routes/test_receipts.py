@@ -5,8 +5,8 @@ import asyncio
 from tests.gateway.exchanges import asked
 from tests.gateway.running import gateway
 
-from toolglot.gateway.access.virtual_keys import create_key
 from toolglot.gateway.storage.database import database
+from toolglot.gateway.storage.sqlite_keys import create_key
 
 
 def test_a_receipt_belongs_to_whoever_asked(tmp_path):

@@ -9,14 +9,15 @@ from tests.gateway.running import listening
 
 from toolglot.errors import DecodeError
 from toolglot.gateway import errors
-from toolglot.gateway.access.authentication import Guard
+from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
 from toolglot.gateway.errors import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.http.middleware import add_middleware
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.route import ModelRoute, Route, add_routes
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.storage.backends import open_storage
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
 
 
 async def good(request):
@@ -34,8 +35,9 @@ async def unknown(_request):
 def ask(routes, method, path, server=None, **more):
     async def run():
         app, server_ = web.Application(client_max_size=100), server or Server()
-        guard, observer = Guard(server_), Observer()
-        add_routes(app, Admission(guard, observer), routes)
+        storage, telemetry = open_storage(server_), Telemetry()
+        access = AccessControl(storage.keys, storage.ledger)
+        add_routes(app, Admission(access, telemetry), routes)
         add_middleware(app, tuple)
         async with (
             listening(app) as url,
@@ -43,8 +45,8 @@ def ask(routes, method, path, server=None, **more):
             session.request(method, path, **more) as reply,
         ):
             result = reply.status, await reply.json()
-        await guard.close()
-        return *result, observer
+        await storage.close()
+        return *result, telemetry.metrics
 
     return asyncio.run(run())
 
@@ -88,13 +90,13 @@ ASKED = {"model": "m", "messages": []}
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/chat/completions"])
 def test_a_model_is_asked_at_the_full_path(path):
     async def answer(request, _writer, telemetry):
-        telemetry.answers(200, {})
+        telemetry.client_response(200, {})
         return json_response({"path": request.path, "model": request.model})
 
     routes = [ModelRoute("/v1/chat/completions", "openai-chat", answer)]
-    status, body, observer = ask(routes, "POST", path, json=ASKED)
+    status, body, metrics = ask(routes, "POST", path, json=ASKED)
     assert (status, body) == (200, {"path": "/v1/chat/completions", "model": "m"})
-    assert 'status="200"' in observer.registry.text()
+    assert 'status="200"' in metrics.text()
 
 
 @pytest.mark.parametrize(
@@ -110,9 +112,9 @@ def test_whatever_goes_wrong_is_counted_and_told(problem, status, words):
         raise problem
 
     routes = [ModelRoute("/v1/messages", "anthropic", fails)]
-    got, body, observer = ask(routes, "POST", "/v1/messages", json=ASKED)
+    got, body, metrics = ask(routes, "POST", "/v1/messages", json=ASKED)
     assert got == status
     assert body["type"] == "error"
     assert words in body["error"]["message"]
-    assert f'status="{status}"' in observer.registry.text()
-    assert 'toolglot_open_requests{client="anthropic",worker="0"} 0' in observer.registry.text()
+    assert f'status="{status}"' in metrics.text()
+    assert 'toolglot_open_requests{client="anthropic",worker="0"} 0' in metrics.text()

@@ -7,11 +7,10 @@ from typing import Final
 
 from toolglot.gateway import errors
 from toolglot.gateway.access.authentication import Authenticator
-from toolglot.gateway.access.ledger import LedgerEntry
+from toolglot.gateway.access.ledger import LedgerEntry, LedgerStore
 from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
-from toolglot.gateway.access.virtual_keys import VirtualKey
+from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey
 from toolglot.gateway.errors import RequestRejectedError
-from toolglot.gateway.storage.store import KeyStore, LedgerStore
 from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.ir import ApiError
 

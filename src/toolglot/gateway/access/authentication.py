@@ -5,8 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from toolglot.gateway.access.virtual_keys import VirtualKey, hash_token
-from toolglot.gateway.storage.store import KeyStore
+from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey, hash_token
 
 _CACHED_SECONDS: Final = 0.5
 _CACHED_KEYS: Final = 4096

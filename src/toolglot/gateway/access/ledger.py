@@ -1,6 +1,6 @@
 """The ledger: one entry for each request, and the sums that `toolglot usage` prints."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -54,3 +54,19 @@ class UsageSummary(Struct, frozen=True, kw_only=True):
     total_ms: float | None
     overhead_ms: float | None
     lossy: int
+
+
+class LedgerStore(Protocol):
+    """The ledger, as the gateway writes it."""
+
+    def record(self, entry: LedgerEntry) -> None:
+        """Queue an entry. Never waits."""
+        ...
+
+    async def tokens(self, key: str, since: float = 0.0) -> int:
+        """How many tokens a key has used since then, with all that was recorded so far."""
+        ...
+
+    async def close(self) -> None:
+        """Write what is not written yet, and release everything."""
+        ...

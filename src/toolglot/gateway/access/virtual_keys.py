@@ -7,7 +7,7 @@ because 240 random bits cannot be guessed.
 import hashlib
 import secrets
 from fnmatch import fnmatchcase
-from typing import Final, Literal, TypeAlias, TypedDict
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict
 
 from msgspec import Struct
 
@@ -68,6 +68,18 @@ class KeyTerms(TypedDict, total=False):
     tpm: int | None
     budget: Budget | None
     expires: float | None
+
+
+class KeyStore(Protocol):
+    """The virtual keys, as the gateway reads them; commands create and revoke them."""
+
+    async def find(self, hashed: bytes) -> VirtualKey | None:
+        """The key whose token has this hash, valid or not."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything."""
+        ...
 
 
 def new_token() -> str:

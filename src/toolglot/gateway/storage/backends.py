@@ -1,16 +1,22 @@
-"""The storage that a configuration asks for."""
+"""The storage that a configuration asks for.
+
+A backend implements `Store` for values, `KeyStore` for virtual keys and `LedgerStore` for the
+ledger; to add one, write its module and choose it here.
+"""
 
 from pathlib import Path
 
 from msgspec import Struct
 
+from toolglot.gateway.access.ledger import LedgerStore
+from toolglot.gateway.access.virtual_keys import KeyStore
 from toolglot.gateway.config import Server
 from toolglot.gateway.storage.database import default_path
 from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore
 from toolglot.gateway.storage.sqlite_ledger import SqliteLedger
 from toolglot.gateway.storage.sqlite_store import SqliteStore
-from toolglot.gateway.storage.store import KeyStore, LedgerStore, Store
+from toolglot.gateway.storage.store import Store
 
 
 class Storage(Struct, frozen=True, kw_only=True):

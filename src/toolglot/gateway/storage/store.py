@@ -1,7 +1,4 @@
-"""The interfaces of storage: values, virtual keys and the ledger.
-
-A backend is a module that implements them; `backends.py` chooses one. What is in memory is lost
-with the process, what is in SQLite survives it.
+"""The interface of storage for values.
 
 A value is bytes under a kind, a key and an owner, and only its owner can read it. It lives for a
 limited time, and when all values together grow too large, some are deleted.
@@ -9,9 +6,6 @@ limited time, and when all values together grow too large, some are deleted.
 
 import logging
 from typing import Final, NamedTuple, Protocol
-
-from toolglot.gateway.access.ledger import LedgerEntry
-from toolglot.gateway.access.virtual_keys import VirtualKey
 
 _log = logging.getLogger(__name__)
 
@@ -43,34 +37,6 @@ class Store(Protocol):
 
     async def flush(self) -> None:
         """Return when all that was put so far would survive the end of the process."""
-        ...
-
-    async def close(self) -> None:
-        """Write what is not written yet, and release everything."""
-        ...
-
-
-class KeyStore(Protocol):
-    """The virtual keys, as the gateway reads them; commands create and revoke them."""
-
-    async def find(self, hashed: bytes) -> VirtualKey | None:
-        """The key whose token has this hash, valid or not."""
-        ...
-
-    async def close(self) -> None:
-        """Release everything."""
-        ...
-
-
-class LedgerStore(Protocol):
-    """The ledger, as the gateway writes it."""
-
-    def record(self, entry: LedgerEntry) -> None:
-        """Queue an entry. Never waits."""
-        ...
-
-    async def tokens(self, key: str, since: float = 0.0) -> int:
-        """How many tokens a key has used since then, with all that was recorded so far."""
         ...
 
     async def close(self) -> None:
