@@ -155,6 +155,14 @@ def test_a_refused_key_of_one_target_is_no_refused_key_of_the_next():
     assert (step.target, step.key) == (1, 1)
 
 
+def test_when_all_keys_of_a_target_were_refused_those_of_the_next_are_all_left():
+    attempts, _ = started({"retries": 9, "keys": 2}, {"retries": 1, "keys": 2})
+    assert attempts.after(ReplyStarted(status=401)).key == 1
+    assert attempts.after(ReplyStarted(status=401)).target == 1
+    step = attempts.after(ReplyStarted(status=401))
+    assert (step.target, step.key) == (1, 1)
+
+
 def test_a_retry_takes_the_next_key_and_not_a_refused_one():
     attempts, _ = started({"retries": 9, "keys": 3})
     assert attempts.after(ReplyStarted(status=403)).key == 1

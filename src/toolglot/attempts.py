@@ -42,24 +42,24 @@ The columns are tried from left to right. "again" needs a retry that is left; "k
 a key that this request has not been refused with; "next" needs another target. Where nothing is
 left, a reply is delivered as it is, error or not, and what is no reply is given up with its error.
 
-    what happened                                  again       key        next   healthy
-    ---------------------------------------------  ----------  ---------  -----  -------
-    connection dropped, first time at this target  at once *
-    connection dropped again, cannot connect       pause                  yes    no
-    no reply in time                               pause                  yes    no
-    408, 409, 425, 500, 502, 503, 504, 529         pause **               yes    no
-    429                                            pause **    at once    yes    no
-    401, 402, 403                                              at once    yes    yes
-    404                                                                   yes    yes
-    any other status                                                             yes
-    a reply that turns out to be none                                     ***
+    what happened                                  key      again      next  healthy
+    ---------------------------------------------  -------  ---------  ----  -------
+    connection dropped, first time at this target           at once *
+    connection dropped again, cannot connect                pause      yes   no
+    no reply in time                                        pause      yes   no
+    408, 409, 425, 500, 502, 503, 504, 529                  pause **   yes   no
+    429                                            at once  pause **   yes   no
+    401, 402, 403                                  at once             yes   yes
+    404                                                                yes   yes
+    any other status                                                         yes
+    a reply that turns out to be none                                  ***
 
     *    A server may close a kept connection at any moment, and some do after every answer. Whether
          the request was read cannot be known; most likely it was not. It is sent once more, and
          that counts as no retry.
     **   As long as `retry-after` says, or a growing pause if it says nothing. Not at all if it says
          more than `PATIENCE`, or if the server says `x-should-retry: false`: a client that is told
-         so waits better itself. A key that is left goes first.
+         so waits better itself.
     ***  If the status of its error is one of those with "next"; it is 502 if it has none. This is
          how an error page, an empty body and a stream that begins with an error end.
 

@@ -229,8 +229,8 @@ def _short_pauses(monkeypatch):
     monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.001)
 
 
-def ask(*handlers, **fields):
-    """The status that a client gets whose targets answer so, and what each of them was asked.
+def ask(*handlers, requests=1, **fields):
+    """The last status that a client gets whose targets answer so, and what each was asked.
 
     A handler gets the number of the request, and returns a status, or a response, or does the rest
     itself.
@@ -257,7 +257,8 @@ def ask(*handlers, **fields):
                 providers[f"p{place}"] = provider("openai-chat", url, **fields)
             routes = [to(*(f"{name}/*" for name in providers))]
             session = await stack.enter_async_context(gateway(providers, routes))
-            reply, _ = await post(session, "openai-chat")
+            for _ in range(requests):
+                reply, _ = await post(session, "openai-chat")
             return reply.status
 
     return asyncio.run(run()), *seen
@@ -304,8 +305,9 @@ def test_another_key_is_tried_when_one_is_refused(monkeypatch):
     def one_key(request, _number):
         return 200 if request.headers["Authorization"] == "Bearer b" else 429
 
-    got, seen = ask(one_key, api_key=("env:A", "env:B"), retries=2)
-    assert (got, seen) == (200, ["Bearer a", "Bearer b"])
+    got, seen = ask(one_key, api_key=("env:A", "env:B"), retries=2, requests=3)
+    assert got == 200
+    assert seen == ["Bearer a", "Bearer b", "Bearer b", "Bearer b"], "and it rests for others"
 
 
 def test_a_connection_that_is_closed_without_an_answer_is_asked_once_more():
