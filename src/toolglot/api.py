@@ -70,6 +70,16 @@ class ShowEndpoint(Struct, frozen=True, kw_only=True):
     describe: Callable[[ModelInfo], Json]
 
 
+class PromptEndpoint(Struct, frozen=True, kw_only=True):
+    """A path at which clients send one prompt instead of messages."""
+
+    path: str
+    request: Callable[[Json], Json]
+    """The same request with messages."""
+    response: Callable[[Json], Json]
+    """A response, or a line of a stream, as clients of this path read it."""
+
+
 def _never(_value: Json) -> bool:
     return False
 
@@ -103,6 +113,13 @@ class Api(Struct, frozen=True, kw_only=True):
 
     model_list: Callable[[Sequence[ModelInfo]], Json]
     show: ShowEndpoint | None = None
+    prompt: PromptEndpoint | None = None
+    operations: Mapping[str, bool] = {}
+    """What can be asked of a model whose name is in the path, and whether it is streamed."""
+
+    path_versions: tuple[str, ...] = ()
+    """The versions with which such a path may begin."""
+
     version_path: str = ""
     """Where its clients ask for the version of the server."""
 

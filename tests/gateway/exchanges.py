@@ -1,4 +1,4 @@
-"""One small exchange in every protocol: requests to send, and providers that answer them."""
+"""One question and its answer in every protocol, and a provider that gives it."""
 
 from aiohttp import web
 

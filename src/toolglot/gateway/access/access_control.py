@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from math import ceil, inf
 from typing import Final
 
-from toolglot.gateway.access.authentication import Authenticator, Refusal
+from toolglot.gateway import errors
+from toolglot.gateway.access.authentication import Authenticator
 from toolglot.gateway.access.ledger import LedgerEntry, LedgerStore
 from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
 from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey
+from toolglot.gateway.errors import RequestRejectedError
 from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.ir import ApiError
 
@@ -30,7 +32,7 @@ class AccessControl:
             return None
         key = await self._authenticator.authenticate(token) if token else None
         if key is None:
-            raise Refusal(_bad_key(given=token is not None))
+            raise RequestRejectedError(errors.bad_key(given=bool(token)))
         return key
 
     async def authorize(self, key: VirtualKey | None, model: str) -> None:
@@ -39,14 +41,14 @@ class AccessControl:
             return
         if not key.allows(model):
             message = f"the key {key.name} may not use the model {model}"
-            raise Refusal(ApiError(kind="permission", message=message, status=403))
+            raise RequestRejectedError(errors.not_allowed(message))
         now = time.time()
         since = self._limiter.refresh_budget_since(key, now)
         if since is not None and self._ledger is not None:
             self._limiter.set_spent(key, await self._ledger.tokens(key.id, since), now)
         exceeded = self._limiter.admit(key, now)
         if exceeded is not None:
-            raise Refusal(_limit_reached(key, exceeded))
+            raise RequestRejectedError(_limit_reached(key, exceeded))
 
     def rate_limit_headers(self, key: VirtualKey | None) -> Mapping[str, str]:
         """The headers of a response that say what is left of each limit."""
@@ -68,12 +70,6 @@ class AccessControl:
             self._limiter.charge(key, entry.tokens, time.time())
 
 
-def _bad_key(*, given: bool) -> ApiError:
-    what = "this key is not known, was revoked or has expired" if given else "a key is needed"
-    message = f"{what}: `toolglot keys create` makes one"
-    return ApiError(kind="authentication", message=message, status=401)
-
-
 _PER: Final = {
     "requests": "requests per minute",
     "tokens": "tokens per minute",
@@ -85,7 +81,7 @@ def _limit_reached(key: VirtualKey, exceeded: LimitExceeded) -> ApiError:
     wait = None if exceeded.retry_after == inf else str(max(1, ceil(exceeded.retry_after)))
     when = "" if wait is None else f"; retry in {wait} seconds"
     message = f"the key {key.name} has used up its {exceeded.limit} {_PER[exceeded.what]}{when}"
-    return ApiError(kind="rate_limit", message=message, status=429, retry_after=wait)
+    return errors.limit_reached(message, wait)
 
 
 def _entry(key: VirtualKey | None, request: RequestRecord) -> LedgerEntry:

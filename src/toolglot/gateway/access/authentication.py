@@ -6,18 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey, hash_token
-from toolglot.ir import ApiError
 
 _CACHED_SECONDS: Final = 0.5
 _CACHED_KEYS: Final = 4096
-
-
-class Refusal(Exception):  # noqa: N818 - it is told to a client, not to a programmer
-    """The request is rejected; the client gets the error in its own protocol."""
-
-    def __init__(self, error: ApiError) -> None:
-        self.error = error
-        super().__init__(error.message)
 
 
 class Authenticator:

@@ -119,7 +119,7 @@ async def _connect(upstream: Upstream) -> ProviderReport:
     path = get_protocol(endpoint.protocol).SURFACE.models
     found = ProviderReport(name=upstream.name, url=redact_url(endpoint.base_url))
     try:
-        status, body = await client.look(upstream, endpoint.protocol, path)
+        status, body = await client.look(upstream.small_request(endpoint.protocol, path))
     except TimeoutError:
         return replace(found, reason=f"no answer within {QUICK:g} seconds; is the address right?")
     except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -51,7 +51,8 @@ class Catalogue:
         until, models = self._lists.get((upstream.name, address), (0.0, ()))
         if time.monotonic() < until:
             return models
-        answer = await self._client.fetch(upstream, protocol, get_protocol(protocol).SURFACE.models)
+        path = get_protocol(protocol).SURFACE.models
+        answer = await self._client.fetch(upstream.small_request(protocol, path))
         models = tuple(listed_models(answer))
         lasting = _LASTING if models else _AGAIN
         self._lists[upstream.name, address] = (time.monotonic() + lasting, models)

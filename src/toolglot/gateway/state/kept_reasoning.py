@@ -4,10 +4,10 @@ Providers sign or encrypt the reasoning of a model and want it back with the nex
 whose protocol has no field for it cannot send it, so the gateway keeps it and puts it back.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from toolglot.exchange import Exchange
-from toolglot.gateway.relay.incoming import Call
 from toolglot.gateway.storage.store import Store
 
 _KIND: Final = "state"
@@ -19,17 +19,17 @@ class KeptReasoning:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def restore(self, call: Call, exchange: Exchange) -> None:
+    async def restore(self, owner: str, exchange: Exchange) -> None:
         """Put the state of earlier responses back into a request."""
         kept: dict[int, str] = {}
         for index, key in exchange.missing().items():
-            value = await self._store.get(_KIND, key, call.owner)
+            value = await self._store.get(_KIND, key, owner)
             if value is not None:
                 kept[index] = value.decode()
         if kept:
             exchange.supply(kept)
 
-    async def save(self, call: Call, exchange: Exchange) -> None:
-        """Save the state of a response; call this before its end reaches the client."""
-        for key, carrier in exchange.keepsakes().items():
-            await self._store.put(_KIND, key, carrier.encode(), call.owner)
+    async def save(self, owner: str, state: Mapping[str, str]) -> None:
+        """Save the state of a response, by its key; call this before its end reaches the client."""
+        for key, sealed in state.items():
+            await self._store.put(_KIND, key, sealed.encode(), owner)

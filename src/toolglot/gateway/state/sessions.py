@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.http.writers import Sink, Whole
-from toolglot.gateway.relay.incoming import Call
+from toolglot.gateway import errors
+from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.state import compaction
 from toolglot.gateway.state.items import Item, is_foreign_reasoning, normalize_item, read_items
 from toolglot.gateway.state.stored_responses import (
@@ -38,7 +40,6 @@ PREVIOUS: Final = "previous_response_id"
 
 _FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
 _MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL_EVENTS)
-_FIRST_ERROR: Final = 400
 
 
 class Sessions:
@@ -53,37 +54,41 @@ class Sessions:
         """The responses and conversations of an owner, and of its connection if it has one."""
         return ResponseStore(self._store, owner, connection)
 
-    def attach(self, call: Call, connection: Store | None = None) -> None:
-        """Let a request continue earlier ones, and store its response."""
-        session = self._session(call, connection)
-        if session is not None and session.needed:
-            call.past = call.sink = session
+    def open(
+        self, request: IncomingRequest, connection: Store | None = None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        """The request with its compactions expanded, and its session if there is anything to
+        continue or to store.
+        """
+        request, session = self._session(request, connection)
+        return request, session if session is not None and session.needed else None
 
-    async def expand(self, call: Call) -> None:
-        """Put the earlier items into a request that is not sent to a provider as it is."""
-        session = self._session(call, None)
-        if session is not None:
-            call.body = await session.expanded()
+    async def expand(self, request: IncomingRequest) -> IncomingRequest:
+        """A request with all earlier items, for one that is not sent to a provider as it is."""
+        request, session = self._session(request, None)
+        return request if session is None else replace(request, body=await session.expanded())
 
-    def _session(self, call: Call, connection: Store | None) -> "Session | None":
-        if not get_protocol(call.protocol).SURFACE.earlier_keys:
-            return None
+    def _session(
+        self, request: IncomingRequest, connection: Store | None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        if not get_protocol(request.protocol).SURFACE.earlier_keys:
+            return request, None
         try:
-            if compaction.MARK in call.body:
-                call.body = compaction.expand_compactions(call.body)
-            return Session(self, call, self.store_for(call.owner, connection))
+            if compaction.MARK in request.body:
+                request = replace(request, body=compaction.expand_compactions(request.body))
+            return request, Session(self, request, self.store_for(request.owner, connection))
         except DecodeError as problem:
-            error = ApiError(kind="invalid_request", message=str(problem), status=400)
-            raise Refusal(error) from None
+            raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
 
 class Session:
-    """The session of one request: its history, and a sink that stores its response."""
+    """The session of one request: its history, and what is stored of its response."""
 
-    def __init__(self, sessions: Sessions, call: Call, responses: ResponseStore) -> None:
-        self._sessions, self._call, self._responses = sessions, call, responses
-        self._sink: Sink = call.sink
-        self._members = jsontext.members(call.body)
+    def __init__(
+        self, sessions: Sessions, request: IncomingRequest, responses: ResponseStore
+    ) -> None:
+        self._sessions, self._request, self._responses = sessions, request, responses
+        self._members = jsontext.members(request.body)
         self._previous_id = _id_of(self._members.get(PREVIOUS), PREVIOUS)
         self._conversation_id = _id_of(self._members.get(CONVERSATION), CONVERSATION)
         if self._previous_id and self._conversation_id:
@@ -91,7 +96,9 @@ class Session:
         self._store = jsontext.read(self._members.get("store")) is not False
         self._history: dict[str, StoredResponse] = {}
         self._conversation: Conversation | None = None
-        self._finder = FinalResponseFinder()
+        self._provider = ""
+        self._native = False
+        """Whether the provider that was asked last has such state itself."""
 
     @property
     def needed(self) -> bool:
@@ -101,13 +108,16 @@ class Session:
 
     # --- the request ------------------------------------------------------------------------------
 
-    async def ask(self, exchange: Exchange, provider: str) -> tuple[bytes, Mapping[str, Any]]:
+    async def request_for(
+        self, exchange: Exchange, provider: str, *, built_in: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
         """The request for a provider, and the fields of it that the response repeats."""
-        native = self._is_native(exchange)
-        if native and await self._is_known_to(provider):
-            return self._call.body, {}
+        self._provider = provider
+        self._native = exchange.client == exchange.provider and not built_in
+        if self._native and await self._is_known_to(provider):
+            return self._request.body, {}
         earlier = await self._earlier_items()
-        if native:
+        if self._native:
             return self._with(_without_reasoning(earlier, provider, exchange)), {}
         echo = {PREVIOUS: self._previous_id, "store": self._store}
         named = {CONVERSATION: {"id": self._conversation_id}} if self._conversation_id else {}
@@ -120,7 +130,7 @@ class Session:
     def _with(self, earlier: list[IssuedItem], *without: str) -> bytes:
         left_out = (PREVIOUS, CONVERSATION, *without)
         if not earlier and self._members.keys().isdisjoint(left_out):
-            return self._call.body
+            return self._request.body
         members = dict(self._members)
         if earlier:
             new = read_items(members.get("input"))
@@ -147,48 +157,20 @@ class Session:
         if self._conversation_id:
             self._conversation = await self._responses.get_conversation(self._conversation_id)
             if self._conversation is None:
-                raise Refusal(unknown_conversation(self._conversation_id))
+                raise RequestRejectedError(unknown_conversation(self._conversation_id))
             return self._conversation.issued_items
         if not self._previous_id:
             return []
         history = await self._responses.history(self._previous_id)
         if history is None:
-            raise Refusal(_unknown_previous(self._previous_id, self._call.protocol))
+            raise RequestRejectedError(_unknown_previous(self._previous_id, self._request.protocol))
         self._history = history
         return [(stored.provider, item) for stored in history.values() for item in stored.items]
 
     # --- the response -----------------------------------------------------------------------------
 
-    @property
-    def response(self) -> web.StreamResponse:
-        """What the handler of the request returns, once the response is complete."""
-        return self._sink.response
-
-    async def whole(self, answer: Whole) -> None:
-        """All of it at once."""
-        if answer.status < _FIRST_ERROR:
-            await self._save(answer.data)
-        await self._sink.whole(answer)
-
-    async def begin(self, headers: Mapping[str, str]) -> None:
-        """A stream begins."""
-        await self._sink.begin(headers)
-
-    async def write(self, data: bytes) -> None:
-        """The next bytes of the stream; stored before the client can ask to continue it."""
-        final = self._finder.feed(data)
-        if final is not None:
-            await self._save(final)
-        await self._sink.write(data)
-
-    async def end(self) -> None:
-        """The stream is complete."""
-        final = self._finder.feed(b"\n")
-        if final is not None:
-            await self._save(final)
-        await self._sink.end()
-
-    async def _save(self, answer: bytes) -> None:
+    async def save(self, answer: bytes) -> None:
+        """Store the response, so that it can be continued."""
         try:
             response = jsontext.members(answer)
             response_id = jsontext.read(response.get("id"))
@@ -197,17 +179,16 @@ class Session:
             return
         if not isinstance(response_id, str):
             return
-        provider = self._call.target.name if self._call.target else ""
         stored = StoredResponse(
             response=answer,
             input=jsontext.encode([*self._carried(response_id), *given]),
             previous=None if response_id in self._history else self._previous_id,
-            provider=provider,
-            stored_upstream=self._is_stored_upstream(response),
+            provider=self._provider,
+            stored_upstream=self._native and jsontext.read(response.get("store")) is True,
         )
         await self._responses.put_response(response_id, stored, store=self._store)
         if self._conversation is not None:
-            await self._extend(self._conversation.id, [*given, *made], provider)
+            await self._extend(self._conversation.id, [*given, *made])
 
     def _carried(self, response_id: str) -> list[Item]:
         """Earlier items that the id of a response will not lead to: a conversation moves on, and
@@ -219,24 +200,56 @@ class Session:
             return []
         return [item for stored in self._history.values() for item in stored.items]
 
-    def _is_stored_upstream(self, response: Mapping[str, Any]) -> bool:
-        exchange = self._call.exchange
-        if exchange is None or not self._is_native(exchange):
-            return False
-        return jsontext.read(response.get("store")) is True
-
-    def _is_native(self, exchange: Exchange) -> bool:
-        """Whether the provider has such state itself; the built-in demo model has not."""
-        target = self._call.target
-        built_in = target is None or target.upstream is None
-        return exchange.client == exchange.provider and not built_in
-
-    async def _extend(self, conversation_id: str, items: list[Item], provider: str) -> None:
+    async def _extend(self, conversation_id: str, items: list[Item]) -> None:
         async with self._sessions.conversation_lock:
             conversation = await self._responses.get_conversation(conversation_id)
             if conversation is not None:
                 new = [normalize_item(item, new_id) for item in items]
-                await self._responses.put_conversation(conversation.with_items(new, provider))
+                conversation = conversation.with_items(new, self._provider)
+                await self._responses.put_conversation(conversation)
+
+
+class SessionWriter:
+    """Writes a response, and stores it before the client can ask to continue it."""
+
+    __slots__ = ("_finder", "_session", "_writer")
+
+    def __init__(self, writer: ResponseWriter, session: Session) -> None:
+        self._writer = writer
+        self._session = session
+        self._finder = FinalResponseFinder()
+
+    @property
+    def response(self) -> web.StreamResponse:
+        return self._writer.response
+
+    @property
+    def closed(self) -> bool:
+        return self._writer.closed
+
+    @property
+    def drained(self) -> bool:
+        return self._writer.drained
+
+    async def whole(self, answer: WholeResponse) -> None:
+        if answer.status < FIRST_ERROR:
+            await self._session.save(answer.data)
+        await self._writer.whole(answer)
+
+    async def begin(self, headers: Mapping[str, str]) -> None:
+        await self._writer.begin(headers)
+
+    async def write(self, data: bytes) -> None:
+        final = self._finder.feed(data)
+        if final is not None:
+            await self._session.save(final)
+        await self._writer.write(data)
+
+    async def end(self) -> None:
+        final = self._finder.feed(b"\n")
+        if final is not None:
+            await self._session.save(final)
+        await self._writer.end()
 
 
 class FinalResponseFinder:
@@ -317,5 +330,4 @@ def _unknown_previous(response_id: str, protocol: str) -> ApiError:
 
 def unknown_conversation(conversation_id: str) -> ApiError:
     """The error for a conversation that is not stored."""
-    message = f"Conversation with id '{conversation_id}' not found."
-    return ApiError(kind="invalid_request", message=message, status=404)
+    return errors.missing_item(f"Conversation with id '{conversation_id}' not found.")

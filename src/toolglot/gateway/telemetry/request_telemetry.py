@@ -4,20 +4,19 @@ telemetry = Telemetry(recorder=Recorder("recordings"))
 request = telemetry.start_request("req_1", "anthropic", headers)
 with request.waiting():
     …                       # whatever the gateway only waits for
-request.end(receipt)
+request.end()
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from logging import DEBUG
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
-from msgspec.structs import replace
 from yarl import URL
 
 from toolglot.exchange import Exchange
-from toolglot.gateway.http.client import Question
+from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.telemetry.logs import LOGGER, log_request
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording, options_to_json
@@ -72,13 +71,14 @@ class Telemetry:
 class RequestTelemetry:
     """Follows one request from its first byte to the last of its response."""
 
-    __slots__ = ("_body", "_recording", "_telemetry", "_waiting", "record")
+    __slots__ = ("_body", "_exchange", "_recording", "_telemetry", "_waiting", "record")
 
     def __init__(self, telemetry: Telemetry, record: RequestRecord) -> None:
         self.record = record
         self._telemetry = telemetry
         self._waiting = WaitingTime(telemetry.clock)
         self._recording: Recording | None = None
+        self._exchange: Exchange | None = None
         self._body: tuple[list[bytes], list[bytes]] | None = None
         """The response as received and as sent, where tool calls are logged."""
         if LOGGER.isEnabledFor(DEBUG):
@@ -88,31 +88,35 @@ class RequestTelemetry:
         """A context in which the provider or the client is waited for; it is not overhead."""
         return self._waiting
 
-    def pause(self) -> None:
-        """Enter `waiting()`, unless it is entered."""
-        if not self._waiting.active:
-            self._waiting.__enter__()
-
-    def resume(self) -> None:
-        """Leave `waiting()`, if it is entered."""
-        if self._waiting.active:
-            self._waiting.__exit__(None, None, None)
-
     # --- the provider -----------------------------------------------------------------------------
 
+    def translating(self, exchange: Exchange) -> None:
+        """The request is about to be translated for a target."""
+        self._exchange = exchange
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was changed for the target that was asked last, and in its response."""
+        return self._exchange.receipt if self._exchange is not None else Receipt()
+
     def upstream_request(
-        self, question: Question, exchange: Exchange, *, path: str, body: bytes, stream: bool
+        self,
+        exchange: Exchange,
+        *,
+        provider: str,
+        model: str,
+        sent: OutboundRequest,
+        path: str,
+        body: bytes,
+        stream: bool,
+        asked: bytes,
+        echo: Mapping[str, Any],
     ) -> None:
         """A request is about to be sent to a provider."""
-        record, upstream = self.record, question.upstream
-        record.provider, record.protocol = upstream.name, question.protocol
-        record.model = question.model
-        recorder = self._telemetry.recorder
-        if not record.trace and recorder is None:
-            return
-        url = upstream.url(question.protocol, question.sent.path, question.model)
+        record, recorder = self.record, self._telemetry.recorder
+        record.provider, record.protocol, record.model = provider, exchange.provider, model
         if record.trace:
-            address = URL(url)
+            address = URL(sent.url)
             record.address, record.port = address.host or "", address.port
         if recorder is None:
             return
@@ -129,13 +133,12 @@ class RequestTelemetry:
             self._recording.client_request(body)
         options = options_to_json(exchange.options)
         self._recording.translation(exchange.provider, options, exchange.now)
-        self._recording.continued_request(question.asked, question.echo, exchange.supplied)
-        self._recording.upstream_request(question.sent.data, url, upstream.headers(None))
+        self._recording.continued_request(asked, echo, exchange.supplied)
+        self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
-    def with_trace_headers(self, question: Question) -> Question:
-        """The request with the headers that let its provider join the trace."""
-        headers = self._telemetry.tracing.upstream_headers(self.record)
-        return replace(question, headers={**question.headers, **headers}) if headers else question
+    def trace_headers(self) -> dict[str, str]:
+        """The headers that let a provider join the trace."""
+        return self._telemetry.tracing.upstream_headers(self.record)
 
     def retried(self) -> None:
         """The provider is asked once more."""
@@ -194,9 +197,9 @@ class RequestTelemetry:
             self.record.status = _INTERNAL_ERROR
         return ApiError(kind="server", message="toolglot itself failed", status=_INTERNAL_ERROR)
 
-    def end(self, receipt: Receipt, error: ApiError | None = None) -> None:
+    def end(self, error: ApiError | None = None) -> None:
         """The response is complete, or will never be."""
-        record = self.record
+        record, receipt = self.record, self.receipt
         self.failed(error)
         record.receipt = receipt
         record.duration = self._telemetry.clock() - record.started

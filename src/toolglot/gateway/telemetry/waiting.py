@@ -39,11 +39,6 @@ class WaitingTime:
             self._total += self._clock() - self._since
 
     @property
-    def active(self) -> bool:
-        """Whether a block is entered."""
-        return self._depth > 0
-
-    @property
     def seconds(self) -> float:
         """The time so far; a block that has not been left counts up to now."""
         return self._total + (self._clock() - self._since if self._depth else 0.0)

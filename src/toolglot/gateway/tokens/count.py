@@ -10,7 +10,7 @@ from toolglot.api import CountEndpoint
 from toolglot.context import Context
 from toolglot.exchange import Exchange, Sent
 from toolglot.gateway.http.client import Client
-from toolglot.gateway.relay.incoming import Call
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.tokens.estimate import estimate_request
@@ -27,24 +27,25 @@ class TokenCount(Struct, frozen=True):
     estimate: bool
 
 
-async def count(client: Client, target: Target, call: Call) -> TokenCount:
+async def count_tokens(client: Client, target: Target, request: IncomingRequest) -> TokenCount:
     """The tokens of a client's request, in the measure in which it is told those of answers."""
-    counted = await _count(client, target, call)
+    counted = await _count(client, target, request)
     if target.upstream is None:
         return counted
-    options = target.upstream.options(target.model, call.model, strict=False)
+    options = target.upstream.options(target.model, request.model, strict=False)
     told = scaled(Usage(input=counted.tokens), options).input
     return counted if told is None else TokenCount(told, counted.estimate)
 
 
-async def _count(client: Client, target: Target, call: Call) -> TokenCount:
-    asked = _decode(call)
+async def _count(client: Client, target: Target, request: IncomingRequest) -> TokenCount:
+    asked = _decode(request)
     if target.upstream is not None:
-        spoken = target.upstream.protocol_for(call.protocol)
+        spoken = target.upstream.protocol_for(request.protocol)
         endpoint = get_protocol(spoken).API.count
         if endpoint is not None:
-            sent = _question(call, target.upstream, target.model, spoken, endpoint)
-            answer = await client.fetch(target.upstream, spoken, sent.path, sent.data, key=call.key)
+            sent = _question(request, target.upstream, target.model, spoken, endpoint)
+            outbound = target.upstream.small_request(spoken, sent.path, sent.data, key=request.key)
+            answer = await client.fetch(outbound)
             tokens = answer.get(endpoint.answer) if isinstance(answer, dict) else None
             if isinstance(tokens, int):
                 return TokenCount(tokens, estimate=False)
@@ -52,26 +53,27 @@ async def _count(client: Client, target: Target, call: Call) -> TokenCount:
     return TokenCount(await asyncio.to_thread(estimate_request, asked), estimate=True)
 
 
-def _decode(call: Call) -> Request:
-    codec = get_protocol(call.protocol)
-    wire = WireRequest(body=_unwrapped(call), path=call.path)
+def _decode(request: IncomingRequest) -> Request:
+    codec = get_protocol(request.protocol)
+    wire = WireRequest(body=_unwrapped(request), path=request.path)
     return codec.decode_request(wire, Context(source=codec.SURFACE))
 
 
-def _unwrapped(call: Call) -> Json:
+def _unwrapped(request: IncomingRequest) -> Json:
     """A request to be counted, which may be wrapped in another."""
-    body, endpoint = read_body(call.body), get_protocol(call.protocol).API.count
+    body, endpoint = read_body(request.body), get_protocol(request.protocol).API.count
     return endpoint.unwrap(body) if endpoint else body
 
 
 def _question(
-    call: Call, upstream: Upstream, model: str, spoken: str, endpoint: CountEndpoint
+    request: IncomingRequest, upstream: Upstream, model: str, spoken: str, endpoint: CountEndpoint
 ) -> Sent:
     """What to ask the provider."""
-    exchange = Exchange(call.protocol, spoken, upstream.options(model, call.model, strict=False))
-    if call.protocol == spoken:
-        sent = exchange.request(call.body, call.path)
+    options = upstream.options(model, request.model, strict=False)
+    exchange = Exchange(request.protocol, spoken, options)
+    if request.protocol == spoken:
+        sent = exchange.request(request.body, request.path)
         return replace(sent, path=endpoint.path_for(sent.path))
-    sent = exchange.request(jsontext.encode(_unwrapped(call)), call.path)
+    sent = exchange.request(jsontext.encode(_unwrapped(request)), request.path)
     data = jsontext.encode(endpoint.body(read_body(sent.data), model))
     return Sent(path=endpoint.path_for(sent.path), data=data)

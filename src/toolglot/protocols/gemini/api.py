@@ -46,6 +46,8 @@ def _is_listed_model(entry: Json) -> bool:
 
 
 API: Final = Api(
+    operations={"generateContent": False, "streamGenerateContent": True, "countTokens": False},
+    path_versions=("v1", "v1beta", "v1alpha"),
     key_header="x-goog-api-key",
     key_prefix="",
     client_headers=frozenset({"x-goog-api-key", "x-goog-api-client"}),

@@ -5,8 +5,9 @@ Shapes and paths were read in the types of the `ollama` package 0.6.3 (2026-11-1
 
 from typing import Final
 
-from toolglot.api import Api, ModelInfo, ShowEndpoint
+from toolglot.api import Api, ModelInfo, PromptEndpoint, ShowEndpoint
 from toolglot.ir import Json
+from toolglot.protocols.ollama._generate import chat_request, generate_response
 
 _DETAILS: Final[Json] = {
     "parent_model": "",
@@ -49,6 +50,7 @@ def _is_message(value: Json) -> bool:
 
 
 API: Final = Api(
+    prompt=PromptEndpoint(path="/api/generate", request=chat_request, response=generate_response),
     client_paths="^/api/",
     model=_model,
     model_list=lambda models: {"models": [_model(model) for model in models]},

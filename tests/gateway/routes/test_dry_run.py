@@ -1,4 +1,4 @@
-"""What is asked beside answers."""
+"""What would be sent where."""
 
 import asyncio
 
@@ -41,10 +41,3 @@ def test_a_dry_run_of_nonsense_says_what_is_wrong():
         "/toolglot/translate", {"protocol": "ollama", "body": {"model": "m", "messages": 3}}
     )
     assert status == 400
-
-
-def test_one_model_for_clients_of_ollama():
-    status, body = post("/api/show", {"model": "any"})
-    assert status == 200
-    assert "tools" in body["capabilities"]
-    assert post("/api/show", {})[0] == 404
