@@ -32,11 +32,7 @@ class ModelEndpoints:
         by_path = [path for path in lists if path not in by_body]
         return (
             *(Route("GET", path, self.models) for path in lists),
-            *(
-                Route("GET", f"{path}/{{model:.+}}", self.model)
-                for path in lists
-                if path not in by_body
-            ),
+            *(Route("GET", f"{path}/{{model:.+}}", self.model) for path in by_path),
             *(Route("POST", show.path, self.show) for show in shows),
         )
 
