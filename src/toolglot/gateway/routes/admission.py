@@ -59,5 +59,5 @@ class Admission:
         self, telemetry: RequestTelemetry, holder: Key | None, error: ApiError | None = None
     ) -> None:
         """A request was answered, or never will be."""
-        telemetry.ends(error)
-        self._guard.settle(holder, telemetry.seen, telemetry.receipt)
+        receipt = telemetry.ends(error)
+        self._guard.settle(holder, telemetry.seen, receipt)

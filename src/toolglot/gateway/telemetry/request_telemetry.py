@@ -147,8 +147,8 @@ class RequestTelemetry:
             self.seen.status = _OUR_FAULT
         return ApiError(kind="server", message="toolglot itself failed", status=_OUR_FAULT)
 
-    def ends(self, error: ApiError | None = None) -> None:
-        """The answer is complete, or will never be."""
+    def ends(self, error: ApiError | None = None) -> Receipt:
+        """The answer is complete, or will never be; what was changed in all."""
         seen, receipt = self.seen, self.receipt
         self.failed(error)
         seen.receipts.append(receipt)
@@ -157,6 +157,7 @@ class RequestTelemetry:
             self.recording.end(receipt, error)
         self.observer.end(seen)
         log_lines(seen.request_id, self._call_lines())
+        return receipt
 
     def _call_lines(self) -> Iterator[str]:
         """How the calls of the answer changed on their way to the client."""
