@@ -7,7 +7,6 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "toolglot"
 
 EXCEPTIONS = {
-    "Call": {"dialects/reader.py", "gateway/relay/incoming.py"},
     "Finding": {"discovery/findings.py", "history/findings.py"},
     "Found": {"dialects/engines/json_calls.py", "discovery/detect_protocol.py"},
     "Piece": {"dialects/reader.py", "wire/follow.py"},

@@ -7,9 +7,10 @@ from threading import Thread
 import pytest
 
 import toolglot
-from toolglot import ToolCall, ToolOutput, get_parser, register_parser
+from toolglot import ToolCall, ToolOutput, get_parser, register_parser, unregister_dialect
 from toolglot import parsers as module
 from toolglot.calls import ToolingMiddleware
+from toolglot.dialects.table import DIALECTS
 from toolglot.errors import DecodeError
 from toolglot.parsers import InvalidCallError, detect, parse_tool_calls
 from toolglot.profiles import PROVIDERS, UnknownProviderError
@@ -85,6 +86,10 @@ class Shouted:
 @pytest.fixture(autouse=True)
 def _nothing_registered(monkeypatch):
     monkeypatch.setattr(module, "_registered", {})
+    before = set(DIALECTS)
+    yield
+    for name in set(DIALECTS) - before:
+        unregister_dialect(name)
 
 
 # --- one type for all providers -------------------------------------------------------------------
@@ -230,6 +235,38 @@ def test_a_registered_parser_counts_everywhere():
     assert tooling.process_response(text).get_tool_calls("anthropic") == [call.to_anthropic()]
     with pytest.raises(DecodeError, match=r"tool_calls\[0\].arguments: not JSON"):
         parse_tool_calls("CALL calc {x", "shouter", strict=True)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 1000])
+def test_a_registered_parser_is_a_dialect_of_translation(cut):
+    """S3-05: in bodies and in streams, with the text around the calls; only if it is named."""
+    register_parser("shouter", Shouted())
+    text = 'Well.\nCALL calc {"x":5}\nDone.'
+    answer = {"model": "m", "message": {"role": "assistant", "content": text}, "done": True}
+    wire, receipt = toolglot.translate_response(
+        answer, source="ollama", target="anthropic", dialect="shouter"
+    )
+    words, call, more = wire.body["content"]
+    assert (words["text"], more["text"]) == ("Well.\n", "\nDone.")
+    assert (call["type"], call["name"], call["input"]) == ("tool_use", "calc", {"x": 5})
+    assert wire.body["stop_reason"] == "tool_use"
+    assert "call-promoted" in receipt.codes()
+    plain, _ = toolglot.translate_response(answer, source="ollama", target="anthropic")
+    assert [block["type"] for block in plain.body["content"]] == ["text"]
+    translator = toolglot.StreamTranslator("ollama", "anthropic", dialect="shouter")
+    data = json.dumps(answer).encode() + b"\n"
+    pieces = [data[start : start + cut] for start in range(0, len(data), cut)]
+    streamed = b"".join([*map(translator.feed, pieces), translator.close()])
+    assert b'"name":"calc"' in streamed
+    assert b'"stop_reason":"tool_use"' in streamed
+
+
+def test_a_parser_only_reads():
+    register_parser("shouter", Shouted())
+    with pytest.raises(toolglot.InexpressibleError, match="only reads"):
+        toolglot.render_calls([{"name": "calc", "arguments": {}}], "shouter")
+    register_parser("shouter", Shouted())
+    assert toolglot.parse_text("no call", dialect="shouter").content == "no call"
 
 
 def test_a_parser_that_refuses_a_text_says_nothing_of_others():

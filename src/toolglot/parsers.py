@@ -10,15 +10,18 @@ your own counts wherever a provider is named, after `register_parser`.
 """
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
 from toolglot import ir
 from toolglot.context import Context
-from toolglot.dialects.reader import Tools
-from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.dialect import Dialect
+from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Tools
+from toolglot.dialects.table import DIALECTS, register_dialect
 from toolglot.dialects.text import TextDecoder, parse_text
+from toolglot.dialects.writers import Unwritable, WantedCall, Writer
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.ir import ToolCall
 from toolglot.profiles import PROVIDERS, UnknownProviderError, get_profile
@@ -59,9 +62,62 @@ _registered: Final[dict[str, ToolParser]] = {}
 def register_parser(name: str, parser: ToolParser) -> None:
     """Use a parser for a provider, or for a dialect that its models write, in place of any other.
 
-    It then counts in `parse_tool_calls`, `get_parser`, `detect` and `ToolingMiddleware`.
+    It then counts in `parse_tool_calls`, `get_parser`, `detect` and `ToolingMiddleware`. One that
+    reads text, as its `format()` says, is also a dialect of that name, for translation.
     """
+    if name not in _registered and name not in DIALECTS and parser.format() != "json":
+        register_dialect(
+            Dialect(
+                name=name,
+                models=f"read by the parser {name}",
+                forms=(ParserForm(parser=name),),
+                write=ReadOnlyWriter(),
+                example=f"what the parser {name} reads",
+                auto=False,
+            )
+        )
     _registered[name] = parser
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserForm(Form):
+    """A whole text, given to a registered parser when it has ended.
+
+    What a call has as its `raw_input` is cut out of the text; without that, the call takes all of
+    it.
+    """
+
+    openers: tuple[str, ...] = ()
+    at: str = "begin"
+    parser: str
+
+    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: ARG002 - there is none
+        while (yield from reader.more()):
+            pass
+        try:
+            calls = _registered[self.parser].parse(reader.buf[reader.pos :])
+        except (KeyError, ValueError):
+            calls = ()
+        if not calls:
+            raise NotACall
+        end = len(reader.buf)
+        for call in calls:
+            found = reader.buf.find(call.raw_input, reader.pos) if call.raw_input else -1
+            if found >= 0:
+                reader.pos = found
+                reader.give_back()
+            reader.pos = found + len(call.raw_input) if found >= 0 else end
+            reader.offer(call.name, call.arguments, call.id)
+        reader.pos = end
+        reader.give_back()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOnlyWriter(Writer):
+    """A parser cannot write."""
+
+    def body(self, call: WantedCall, *, careful: bool) -> str:  # noqa: ARG002
+        raise Unwritable("a registered parser only reads calls")
 
 
 def get_parser(provider: str) -> ToolParser:

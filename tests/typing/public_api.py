@@ -142,3 +142,22 @@ def errors() -> str:
     except toolglot.ToolglotError as error:
         return str(error)
     return ""
+
+
+def interlingua(body: bytes) -> None:
+    part = toolglot.Text(text="hm")
+    thought = toolglot.Reasoning(text="hm")
+    result = toolglot.ToolResult(id="c", parts=(part,))
+    message = toolglot.Message(role="user", parts=(part, thought, result))
+    tool = toolglot.FunctionTool(name="f")
+    request = toolglot.Request(model="m", messages=(message,), tools=(tool,))
+    assert_type(toolglot.encode_request(request, target="gemini"), toolglot.WireRequest)
+    assert_type(toolglot.events.fold([]), toolglot.Response | toolglot.ApiError)
+    assert_type(toolglot.ir.ToolCall(id="c", name="f").input, ir.Json)
+    assert_type(toolglot.Exchange("anthropic", "gemini").read(body), toolglot.Request)
+
+
+def extending(row: toolglot.Dialect) -> None:
+    toolglot.register_dialect(row)
+    toolglot.unregister_dialect(row.name)
+    assert_type(toolglot.register_profile("mine", {"local": True}), Profile)
