@@ -328,7 +328,7 @@ def test_calls_come_back_to_codex_as_it_declared_them(target, stream):
     exchange, _, heard = sent("openai-responses", target, codex())
     custom = next((tool for tool in heard.tools if isinstance(tool, ir.CustomTool)), None)
     patch = (
-        ir.ToolCall(id="c2", name="apply_patch", arguments="*** End Patch", kind="custom")
+        ir.ToolCall(id="c2", name="apply_patch", arguments="*** End Patch", type="custom")
         if custom
         else ir.ToolCall(id="c2", name="apply_patch", arguments='{"input":"*** End Patch"}')
     )

@@ -14,11 +14,11 @@ MODULES = sorted(
 
 
 DOORS = {
-    "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
-        "test_steps.py",
-        "asking exploring facts finding questions reading result shapes urls values",
+        "test_session.py",
+        """detect_protocol feature_probes findings parse_response probe probe_requests prober result
+        urls""",
     ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
@@ -26,24 +26,18 @@ DOORS = {
 
 STREAMS = ("stream", "stream_decoder")
 TESTED_THROUGH = {
-    "check": STREAMS,
     "framing": STREAMS,
-    "lint": STREAMS,
-    "partial": STREAMS,
-    "routing": STREAMS,
-    "stream": STREAMS,
+    "partial_arguments": STREAMS,
     "stream_decoder": STREAMS,
     "stream_encoder": STREAMS,
-    "stream_in": STREAMS,
     "stream_index": STREAMS,
-    "stream_out": ("stream_encoder",),
 }
 """Modules of a protocol without tests of their own, and those that have them; others: requests."""
 
 
 def protocol_home(module: Path) -> Path:
     """The tests of a module of a protocol: its own, or those of what it works for."""
-    folder, own = module.parent, module.stem
+    folder, own = module.parent, module.stem.lstrip("_")
     stems = (own, *TESTED_THROUGH.get(own, ("request",)))
     places = [folder / f"test_{stem}.py" for stem in stems]
     return next((place for place in places if (TESTS / place).is_file()), places[0])
@@ -56,8 +50,8 @@ def home(module: Path) -> Path:
         return Path(module.parts[0], door)
     if module.parts[0] == "protocols" and len(module.parts) > 2:
         return protocol_home(module)
-    if module.parts[0] == "demo":
-        return Path("test_demo.py")
+    if module.parts[0] in {"demo", "history"}:
+        return Path(f"test_{module.parts[0]}.py")
     return module.with_name(f"test_{module.name}")
 
 
@@ -70,7 +64,7 @@ def home(module: Path) -> Path:
         ("protocols/gemini/surface.py", "protocols/gemini/test_request.py"),
         ("gateway/relay/routing.py", "gateway/relay/test_routing.py"),
         ("demo/turn.py", "test_demo.py"),
-        ("schema/walk.py", "schema/test_narrow.py"),
+        ("schema/walk.py", "schema/test_walk.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
 )

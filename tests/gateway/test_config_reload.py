@@ -5,7 +5,7 @@ from collections import Counter
 from functools import partial
 
 from aiohttp import ClientSession, web
-from tests.gateway.relay.test_relay import ANSWER
+from tests.gateway.exchanges import ANSWER
 from tests.gateway.running import listening, upstream
 
 from toolglot.gateway import app as app_module

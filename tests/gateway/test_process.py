@@ -328,8 +328,8 @@ def test_what_was_kept_outlives_a_kill(tmp_path):
 
 def _rows(path):
     """Whether the ledger has anything in it."""
-    from toolglot.gateway.access.ledger import read_usage
     from toolglot.gateway.storage.database import database
+    from toolglot.gateway.storage.sqlite_ledger import read_usage
 
     with database(path) as db:
         return list(read_usage(db, "model"))

@@ -107,7 +107,7 @@ def test_any_text_comes_back_from_any_provider(
     client: str, provider: str, text: str, style: tuple[bool, bool], data: st.DataObject
 ) -> None:
     """S1-55, case-25: what a model writes as `input` is the input of the client's own call."""
-    past = ir.ToolCall(id="call_1", name="patch", arguments=text, kind="custom")
+    past = ir.ToolCall(id="call_1", name="patch", arguments=text, type="custom")
     result = ir.ToolResult(id="call_1", parts=(ir.Text(text="ok"),), kind="custom")
     tool = ir.CustomTool(name="patch", syntax="lark", definition="start: /.+/")
     body = asked(client, tool, history=(past, result))
@@ -123,7 +123,7 @@ def test_any_text_comes_back_from_any_provider(
         id="call_2",
         name=told(request, 0),
         arguments=text if native else wrapped,
-        kind="custom" if native else "function",
+        type="custom" if native else "function",
     )
     cuts = data.draw(st.lists(st.integers(1, max(1, len(wrapped))), max_size=6))
     for got in (
@@ -196,7 +196,7 @@ def test_every_member_of_a_namespace_comes_back_as_itself(
     members += [(None, tool) for tool in tools if isinstance(tool, ir.FunctionTool)]  # type: ignore[misc]
     space, tool = data.draw(st.sampled_from(members))
     kind: Any = "custom" if isinstance(tool, ir.CustomTool) else "function"
-    past = ir.ToolCall(id="call_1", name=tool.name, namespace=space, arguments="{}", kind=kind)
+    past = ir.ToolCall(id="call_1", name=tool.name, namespace=space, arguments="{}", type=kind)
     result = ir.ToolResult(id="call_1", parts=(ir.Text(text="ok"),), kind=kind)
     body = asked(client, *tools, history=(past, result))
     request = sent(client, provider, body)
@@ -210,7 +210,7 @@ def test_every_member_of_a_namespace_comes_back_as_itself(
         id="call_2",
         name=history.name,
         arguments='{"input":"{}"}' if wrapped else "{}",
-        kind=history.kind,
+        type=history.kind,
     )
     for got in (
         returned(client, provider, body, call),

@@ -32,7 +32,7 @@ from toolglot import (
     translate_request,
     translate_response,
 )
-from toolglot.protocols.openai_chat.legacy import encode_legacy
+from toolglot.protocols.openai_chat._legacy import encode_legacy
 
 SCHEMA = {
     "type": "object",

@@ -34,7 +34,7 @@ def _ollama(response: Response) -> Response:
         replace(part, id="", extras={}) if isinstance(part, ToolCall) else part
         for part in response.choices[0].parts
     )
-    choice = replace(response.choices[0], parts=parts, extras={}, spelling="")
+    choice = replace(response.choices[0], parts=parts, extras={}, wire_form="")
     return replace(response, id="", choices=(choice,), extras={})
 
 
@@ -48,7 +48,7 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 
 
 LEFT_OUT = {
-    "openai-chat": frozenset({"extras", "logprobs", "spelling", "id_made", "raw"}),
+    "openai-chat": frozenset({"extras", "logprobs", "wire_form", "id_made", "raw"}),
     "openai-responses": frozenset({"extras", "$item", "id_made"}),
     "gemini": frozenset({"extras"}),
 }

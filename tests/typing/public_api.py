@@ -8,9 +8,10 @@ from typing import Any, assert_type
 
 import toolglot
 from toolglot import ir
+from toolglot.calls import ToolResponse
 from toolglot.dialects.reader import Call
-from toolglot.parsers import ToolParser, ToolResponse
-from toolglot.profiles import Capabilities, Family, Profile
+from toolglot.parsers import ToolParser
+from toolglot.profiles import Capabilities, ModelFamily, Profile
 
 BODY: dict[str, Any] = {"model": "m", "messages": []}
 
@@ -110,7 +111,7 @@ def history(body: bytes) -> list[toolglot.Finding]:
 def providers(model: str) -> None:
     assert_type(toolglot.get_profile("openai"), Profile)
     assert_type(toolglot.get_capabilities("openai"), Capabilities)
-    assert_type(toolglot.family_of(model), Family | None)
+    assert_type(toolglot.family_of(model), ModelFamily | None)
     assert_type([*toolglot.PROTOCOLS], list[str])
     assert_type(toolglot.get_protocol("gemini").SURFACE.name, str)
     assert_type(toolglot.lint_stream(b"", "gemini"), list[toolglot.Violation])

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway.access.authentication import Guard, Refusal
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.config import Config, Server
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
@@ -24,12 +25,13 @@ from toolglot.gateway.routes.model_lists import Catalogue
 from toolglot.gateway.routes.responses import Responses
 from toolglot.gateway.routes.route import add_ways
 from toolglot.gateway.routes.websocket import Sockets
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.storage.store import MemoryStore, SqliteStore, Store
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.storage.backends import open_storage
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, spans_to
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, otlp_tracing
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -40,28 +42,26 @@ Answerer = Callable[[Call], Awaitable[web.StreamResponse]]
 _IN_PATH: Final = "{model}"
 _OPERATIONS: Final = ("generateContent", "streamGenerateContent", "countTokens")
 """What can be asked of a model whose name is in the path."""
-_COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
-    "/v1/messages/count_tokens": ("input_tokens", {}),
-    "/v1/responses/input_tokens": ("input_tokens", {"object": "response.input_tokens"}),
-}
-"""Where tokens are counted: the key of the count, and what else is said."""
 
 
 def make_app(config: Config, path: Path | None = None) -> web.Application:
     """The gateway as an application; a configuration from a file is read again when it changes."""
     app = web.Application(client_max_size=config.server.max_body)
     client, server = Client(), config.server
-    store = _store(server)
+    storage = open_storage(server)
     relay = Relay(
         config,
         client,
-        guard=Guard(server),
-        observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
-        recorder=Recorder(server.record) if server.record else None,
-        memory=Memory(store),
+        access=AccessControl(storage.keys, storage.ledger),
+        telemetry=Telemetry(
+            metrics=Metrics(worker=str(os.getpid())),
+            tracing=_tracing(server),
+            recorder=Recorder(server.record) if server.record else None,
+        ),
+        memory=KeptReasoning(storage.values),
     )
     desk = Endpoints(relay, Catalogue(client))
-    _add_doors(app, relay, desk, Sessions(store))
+    _add_doors(app, relay, desk, Sessions(storage.values))
     _add_desk(app, relay, desk)
     stand_at(app, relay)
 
@@ -74,22 +74,15 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
             for task in work:
                 task.cancel()
         await client.close()
-        await relay.close()
-        await store.close()
+        relay.close()
+        await storage.close()
 
     app.cleanup_ctx.append(running)
     return app
 
 
 def _tracing(server: Server) -> Tracing:
-    return spans_to(server.traces) if server.traces else NO_TRACING
-
-
-def _store(server: Server) -> Store:
-    """Where responses are kept."""
-    if server.database:
-        return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
-    return MemoryStore(server.store_ttl, server.store_size)
+    return otlp_tracing(server.traces) if server.traces else NO_TRACING
 
 
 def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Sessions) -> None:
@@ -101,14 +94,14 @@ def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Se
                 handler = _door(relay, name, _in_path(relay, desk))
                 app.router.add_post(f"/{version}/models/{{call:.+}}", handler)
         else:
-            for each in {where, where.removeprefix("/v1")}:
+            for each in _with_and_without_version(where):
                 app.router.add_post(each, _door(relay, name, _remembering(relay, sessions), where))
         if codec.SURFACE.earlier_keys:
             _add_state(app, relay, sessions, name)
-    for where, (key, more) in _COUNTS.items():
-        name = next(n for n, c in PROTOCOLS.items() if where.startswith(c.SURFACE.path))
-        for each in {where, where.removeprefix("/v1")}:
-            app.router.add_post(each, _door(relay, name, _counting(desk, sessions, key, more)))
+        count = codec.API.count
+        if count is not None and count.path.startswith("/"):
+            for each in _with_and_without_version(count.path):
+                app.router.add_post(each, _door(relay, name, _counting(desk, sessions)))
     app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
 
 
@@ -120,7 +113,7 @@ def _add_state(app: web.Application, relay: Relay, sessions: Sessions, name: str
     sockets = Sockets(relay, sessions, name, _admission(relay))
     app.on_shutdown.append(sockets.leave)
     where = PROTOCOLS[name].SURFACE.path
-    for each in {where, where.removeprefix("/v1")}:
+    for each in _with_and_without_version(where):
         app.router.add_get(each, _known(relay, sockets.handle))
         app.router.add_post(f"{each}/compact", _door(relay, name, responses.compact))
 
@@ -130,26 +123,37 @@ def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
         app.router.add_get(path, desk.health)
     app.router.add_get("/ready", desk.ready)
     app.router.add_get("/metrics", desk.metrics)
-    app.router.add_get("/api/version", desk.version)
-    for path, handler in (
-        ("/v1/models", desk.models),
-        ("/models", desk.models),
-        ("/v1beta/models", desk.models),
-        ("/api/tags", desk.models),
-        ("/v1/models/{model:.+}", desk.model),
-        ("/v1beta/models/{model:.+}", desk.model),
-    ):
-        app.router.add_get(path, _known(relay, handler))
+    _add_models(app, relay, desk)
     add_ways(app, relay, (("GET", "/toolglot/receipts/{id:.+}", desk.receipt),))
-    app.router.add_post("/api/show", _known(relay, desk.show))
     app.router.add_post("/toolglot/translate", _known(relay, desk.translate))
+
+
+def _add_models(app: web.Application, relay: Relay, desk: Endpoints) -> None:
+    """Where clients ask for models; several protocols share a path."""
+    lists = dict.fromkeys(codec.SURFACE.models for codec in PROTOCOLS.values())
+    shown = {codec.SURFACE.models for codec in PROTOCOLS.values() if codec.API.show}
+    for where in lists:
+        for path in _with_and_without_version(where):
+            app.router.add_get(path, _known(relay, desk.models))
+        if where not in shown:
+            app.router.add_get(f"{where}/{{model:.+}}", _known(relay, desk.model))
+    for api in (codec.API for codec in PROTOCOLS.values()):
+        if api.show is not None:
+            app.router.add_post(api.show.path, _known(relay, desk.show))
+        if api.version_path:
+            app.router.add_get(api.version_path, desk.version)
+
+
+def _with_and_without_version(path: str) -> tuple[str, ...]:
+    """A path, and the same as clients write it that leave the version out."""
+    return (path, path.removeprefix("/v1")) if path.startswith("/v1/") else (path,)
 
 
 def _known(relay: Relay, handler: Handler) -> Handler:
     """A handler for clients that have a key, where keys are asked for."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        await relay.guard.know(given_key(request))
+        await relay.access.authenticate(given_key(request))
         return await handler(request)
 
     return handle
@@ -168,14 +172,14 @@ def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Hand
         try:
             call.body = await request.read()
             await admit(call)
-            return _with_standing(await answer(call), relay.guard.standing(call.holder))
+            return _with_standing(await answer(call), relay.access.rate_limit_headers(call.holder))
         except FORESEEN as problem:
             failure = foreseen(problem, request)
             return refused(call, failure).http()
         except ConnectionError:
             raise  # The client is gone.
         except Exception:
-            failure = call.witness.breaks()
+            failure = call.witness.internal_error()
             raise
         finally:
             relay.ended(call, failure)
@@ -195,10 +199,10 @@ def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
 
     async def admit(call: Call) -> None:
         _look(call)
-        call.witness.seen.asked_model = call.model
-        call.holder = await relay.guard.know(call.key)
-        call.witness.seen.key_id = call.owner
-        await relay.guard.admit(call.holder, call.model)
+        call.witness.record.asked_model = call.model
+        call.holder = await relay.access.authenticate(call.key)
+        call.witness.record.key_id = call.owner
+        await relay.access.authorize(call.holder, call.model)
 
     return admit
 
@@ -238,8 +242,9 @@ def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
     """What answers where the path says what to do."""
 
     async def answer(call: Call) -> web.StreamResponse:
-        if call.path.endswith(":countTokens"):
-            return await desk.count(call, "totalTokens", {})
+        count = PROTOCOLS[call.protocol].API.count
+        if count is not None and call.path.endswith(count.path):
+            return await desk.count(call)
         if call.stream and call.http.query.get("alt") != "sse":
             call.framing = ArrayFraming()
         return await relay.answer(call)
@@ -257,10 +262,10 @@ def _remembering(relay: Relay, sessions: Sessions) -> Answerer:
     return answer
 
 
-def _counting(desk: Endpoints, sessions: Sessions, key: str, more: dict[str, str]) -> Answerer:
+def _counting(desk: Endpoints, sessions: Sessions) -> Answerer:
     async def answer(call: Call) -> web.StreamResponse:
         await sessions.expand(call)
-        return await desk.count(call, key, dict(more))
+        return await desk.count(call)
 
     return answer
 

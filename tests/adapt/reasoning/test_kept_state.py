@@ -1,14 +1,7 @@
 """State that a client does not give back, kept in the meantime."""
 
 import pytest
-from tests.adapt.reasoning.signed_turns import (
-    CALLS,
-    THOUGHT,
-    asked,
-    native_answer,
-    stripped,
-    turn,
-)
+from tests.signed_turns import CALLS, THOUGHT, asked, native_answer, stripped, turn
 
 from toolglot import ir
 from toolglot.adapt.reasoning.kept_state import keepsake, missing, supply

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from tests.gateway.relay.test_relay import ANSWER, asked, post
+from tests.gateway.exchanges import ANSWER, asked, post
 from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot import ir

@@ -22,7 +22,7 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.protocols import gemini
-from toolglot.protocols.gemini.spelling import is_base64
+from toolglot.protocols.gemini._variants import is_base64
 
 
 def test_an_id_that_a_client_made_up_for_a_result_finds_its_call():

@@ -25,7 +25,7 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.protocols import gemini
-from toolglot.protocols.gemini.surface import FORM
+from toolglot.protocols.gemini.surface import VARIANTS
 
 # --- identity -------------------------------------------------------------------------------------
 
@@ -310,7 +310,7 @@ def config(**members):
         ({"thinkingLevel": "MINIMAL"}, ReasoningSettings(effort="minimal")),
         (
             {"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"},
-            ReasoningSettings(extras={FORM: {"level": "THINKING_LEVEL_UNSPECIFIED"}}),
+            ReasoningSettings(extras={VARIANTS: {"level": "THINKING_LEVEL_UNSPECIFIED"}}),
         ),
         ({}, None),
     ],

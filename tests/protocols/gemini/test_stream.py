@@ -46,8 +46,8 @@ from toolglot.ir import (
     Usage,
 )
 from toolglot.protocols import gemini
-from toolglot.protocols.gemini.framing import ArrayDecoder
-from toolglot.protocols.gemini.partial import PartialCall
+from toolglot.protocols.gemini._framing import ArrayDecoder
+from toolglot.protocols.gemini._partial_arguments import PartialCall
 
 
 def test_text_is_one_chunk_a_delta():
@@ -204,7 +204,7 @@ def test_array_decoder_is_linear_and_bounded(monkeypatch):
         assert decoder.feed(b"\\" * 2 + b"}" * 500) == []
     (whole,) = decoder.feed(b'"}]')
     assert len(whole) == len(piece) + 2000 * 502 + 2
-    monkeypatch.setattr("toolglot.protocols.gemini.framing.MAX_LINE", 10)
+    monkeypatch.setattr("toolglot.protocols.gemini._framing.MAX_LINE", 10)
     with pytest.raises(DecodeError):
         ArrayDecoder().feed(b"[{           ")
 

@@ -17,7 +17,7 @@ from tests.protocols.openai_chat.helpers import (
 from tests.protocols.oracles import chat_request as check_sdk
 
 from toolglot.context import Context
-from toolglot.protocols.openai_chat.legacy import encode_legacy
+from toolglot.protocols.openai_chat._legacy import encode_legacy
 
 LEGACY = {
     "model": "m",

@@ -42,7 +42,7 @@ def test_a_foreign_response_is_complete_for_the_sdk():
         Text(text="a", citations=(Citation(url="https://a.example", title="A"),)),
         Text(text="b", citations=(Citation(url="https://b.example", start=0, end=1),)),
         ToolCall(id="t1", name="f", arguments=""),
-        ToolCall(id="t2", name="c", arguments="raw", kind="custom"),
+        ToolCall(id="t2", name="c", arguments="raw", type="custom"),
     )
     ctx = foreign()
     body = reply(shown(*parts, stop="tool_calls", usage=Usage(input=3)), ctx).body

@@ -104,7 +104,7 @@ def test_custom_calls_are_read():
     assert isinstance(result, ir.ToolResult)
     assert result.kind == "custom"
     assert [type(part) for part in result.parts] == [ir.Text, ir.Image, ir.Document]
-    foreign_call = ir.ToolCall(id="c", name="plot", arguments="x {", kind="custom", namespace="n")
+    foreign_call = ir.ToolCall(id="c", name="plot", arguments="x {", type="custom", namespace="n")
     assert items(assistant(foreign_call), user(ir.ToolResult(id="c", kind="custom"))) == [
         {
             "type": "custom_tool_call",

@@ -167,7 +167,7 @@ def test_bare_input_is_one_user_message():
     """S1-08."""
     request = decode(load("request", "bare-string"))
     assert request.messages == (user(ir.Text(text="When does the ferry to Föhr leave?")),)
-    assert encode(msgspec.structs.replace(request, spelling=""))["input"] == [
+    assert encode(msgspec.structs.replace(request, wire_form=""))["input"] == [
         {
             "type": "message",
             "role": "user",

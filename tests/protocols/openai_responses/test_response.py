@@ -196,7 +196,7 @@ def test_a_foreign_response_is_complete():
         ir.Reasoning(text="Hm."),
         ir.Text(text="Ahoy"),
         ir.ToolCall(id="toolu_1", name="gate", arguments=""),
-        ir.ToolCall(id="toolu_2", name="plot", arguments="x", kind="custom"),
+        ir.ToolCall(id="toolu_2", name="plot", arguments="x", type="custom"),
     )
     body = encode_body(answer(*parts, stop="tool_calls", created="2026-11-15T00:00:00Z"), ctx)
     SdkResponse.model_validate(body)

@@ -245,7 +245,7 @@ def test_a_cut_call_is_never_done():
 
 def test_custom_calls_stream_as_such():
     """case-25."""
-    part = ir.ToolCall(id="c", name="apply_patch", arguments="", kind="custom", namespace="fs")
+    part = ir.ToolCall(id="c", name="apply_patch", arguments="", type="custom", namespace="fs")
     values = write(
         [begin(), PartStarted(0, part), PartDelta(0, "*** Begin"), PartEnded(0), end("tool_calls")]
     )

@@ -17,13 +17,12 @@ from msgspec import Struct, field
 from toolglot import demo
 from toolglot.errors import DecodeError
 from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.access.authentication import Guard
+from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.http.client import Unreachable
 from toolglot.gateway.http.writers import Sink
 from toolglot.gateway.relay.first_event import head_of, looks_streamed, until_told
 from toolglot.gateway.relay.incoming import Call, whole
-from toolglot.gateway.state.kept_reasoning import Memory
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.ir import ApiError, Response
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
@@ -66,14 +65,12 @@ class Replies:
 
     def __init__(
         self,
-        guard: Guard,
-        observer: Observer,
+        access: AccessControl,
         keep: Callable[[Call, Exchange], None],
-        memory: Memory | None = None,
+        memory: KeptReasoning | None = None,
     ) -> None:
         self._memory = memory
-        self._guard = guard
-        self._observer = observer
+        self._access = access
         self._keep = keep
         self._open: set[_Open] = set()
 
@@ -110,7 +107,7 @@ class Replies:
             return
         if reply.status >= _FIRST_ERROR and call.target and call.target.upstream:
             body = call.target.upstream.keys.hidden(body)
-        call.witness.got(body)
+        call.witness.upstream_chunk(body)
         if wanted:
             await self._unfold(call, exchange, body)
             return
@@ -120,7 +117,7 @@ class Replies:
             )
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage, answer.stops)
+        call.witness.completed(answer.usage, answer.stops)
         self._keep(call, exchange)
         await self._remember(call)
         if answer.failed is None:
@@ -134,7 +131,7 @@ class Replies:
         """Carry an answer that no provider gave."""
         codec, ctx = get_protocol(call.protocol), exchange.answer_context()
         stops = tuple(choice.stop for choice in answer.choices if choice.stop is not None)
-        call.witness.used(answer.usage, stops)
+        call.witness.completed(answer.usage, stops)
         if not call.stream:
             wire = codec.encode_response(answer, ctx)
             await call.sink.whole(whole(call, Answer(data=wire.data(), status=wire.status)))
@@ -151,7 +148,7 @@ class Replies:
             answer = exchange.unfolded(body)
         except DecodeError as error:
             raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage, answer.stops)
+        call.witness.completed(answer.usage, answer.stops)
         await self._begin(call, exchange)
         await self._write(call, answer.data, last=True)
         self._keep(call, exchange)
@@ -173,7 +170,7 @@ class Replies:
             witness.pause()
             async for chunk in reply.content.iter_any():
                 witness.resume()
-                witness.got(chunk)
+                witness.upstream_chunk(chunk)
                 piece = translator.feed(chunk)
                 if piece:
                     entry.last = time.monotonic()
@@ -185,12 +182,12 @@ class Replies:
         except (aiohttp.ClientError, TimeoutError) as error:
             witness.resume()
             if _left(call.http):
-                witness.used(translator.usage, translator.stops)
+                witness.completed(translator.usage, translator.stops)
                 return
             rest = translator.fail(_broken(call, error))
         finally:
             self._open.discard(entry)
-        witness.used(translator.usage, translator.stops)
+        witness.completed(translator.usage, translator.stops)
         witness.failed(translator.error)
         await self._write(call, rest, last=True)
         self._keep(call, exchange)
@@ -208,7 +205,7 @@ class Replies:
         """
         try:
             call.witness.pause()
-            held = await until_told(reply, translator, head, call.witness.got)
+            held = await until_told(reply, translator, head, call.witness.upstream_chunk)
             call.witness.resume()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(_broken(call, error)) from None
@@ -228,7 +225,7 @@ class Replies:
         await self._remember(call)
         if call.framing is not None:
             data = call.framing.feed(data) + (call.framing.close() if last else b"")
-        call.witness.told(data)
+        call.witness.client_chunk(data)
         call.witness.pause()
         if data:
             await call.sink.write(data)
@@ -239,7 +236,7 @@ class Replies:
     async def _remember(self, call: Call) -> None:
         """Keep what the client may not give back, before it can ask again."""
         if self._memory is not None and call.exchange is not None:
-            await self._memory.keep(call, call.exchange)
+            await self._memory.save(call, call.exchange)
 
     async def _begin(self, call: Call, exchange: Exchange) -> None:
         """The head of a stream."""
@@ -248,10 +245,10 @@ class Replies:
             "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
             "Cache-Control": "no-cache",
             **call.marks(exchange.receipt),
-            **self._guard.standing(call.holder),
+            **self._access.rate_limit_headers(call.holder),
         }
-        call.witness.answers(200, headers)
-        self._observer.stream_began(call.witness.seen)
+        call.witness.client_response(200, headers)
+        call.witness.stream_started()
         await call.sink.begin(headers)
 
 

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.access.virtual_keys import Key
+from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.http.writers import Sink, Whole
 from toolglot.gateway.relay.reframe import Framing
 from toolglot.gateway.relay.routing import Target
-from toolglot.gateway.telemetry.request_telemetry import Witness
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
@@ -56,8 +56,8 @@ class Call(Struct, kw_only=True):
     strict: bool = False
     key: str | None = None
     """What the client gave as its key."""
-    witness: Witness
-    holder: Key | None = None
+    witness: RequestTelemetry
+    holder: VirtualKey | None = None
     """Whose key it is, where keys are asked for."""
     past: Past | None = None
     target: Target | None = None
@@ -130,8 +130,8 @@ def whole(call: Call, answer: Answer) -> Whole:
     if call.framing is not None and answer.status < _FIRST_ERROR:
         data = call.framing.whole(data)
     headers = {**told, "Content-Type": _JSON, **call.marks(receipt)}
-    call.witness.answers(answer.status, headers)
-    call.witness.told(data)
+    call.witness.client_response(answer.status, headers)
+    call.witness.client_chunk(data)
     return Whole(data=data, status=answer.status, headers=headers)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
@@ -15,19 +15,15 @@ from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
-    Family,
+    ModelFamily,
     Profile,
     dialect_for,
     family_of,
     get_profile,
     tools_for,
 )
-
-_ANY_AUTH: Final[Mapping[str, Auth]] = {
-    "anthropic": Auth(header="x-api-key", headers={"anthropic-version": "2023-06-01"}),
-    "gemini": Auth(header="x-goog-api-key"),
-}
-_BEARER: Final = Auth(header="Authorization", prefix="Bearer ")
+from toolglot.registry import default_auth
+from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
     **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
@@ -169,6 +165,7 @@ class Upstream(Struct, kw_only=True):
             rules=config.rules,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
+            **asdict(config.options),
             **more,
         )
 
@@ -176,7 +173,7 @@ class Upstream(Struct, kw_only=True):
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
 
-    def _issuer(self, family: Family | None) -> str:
+    def _issuer(self, family: ModelFamily | None) -> str:
         """Who issues reasoning state: models of several vendors do not read each other's."""
         own = self.profile.name if self.profile else None
         vendor = family.vendor if family else own
@@ -187,8 +184,8 @@ class Upstream(Struct, kw_only=True):
         return "keep" if self.profile is None or self.profile.attribution else "drop"
 
     def _id_rule(self) -> str | None:
-        nine = self.profile is not None and self.profile.tools.ids == "nine"
-        return "mistral" if nine else None
+        known = self.profile.tools.ids if self.profile else None
+        return known if known in ID_RULES else None
 
 
 def make_upstreams(
@@ -213,7 +210,7 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
         raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
     profile = get_profile(config.profile) if config.profile else None
     endpoints = tuple(_endpoints(config, profile))
-    auth = profile.auth if profile else _ANY_AUTH.get(endpoints[0].protocol, _BEARER)
+    auth = profile.auth if profile else default_auth(endpoints[0].protocol)
     if config.auth is not None:
         bearer = config.auth.lower() == "authorization"
         auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")

@@ -14,7 +14,8 @@ from aiohttp import web
 from toolglot import demo
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Guard, Refusal
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.config import DEMO, Config
 from toolglot.gateway.http.client import Client, Question, Unreachable
 from toolglot.gateway.http.writers import HttpSink
@@ -22,11 +23,9 @@ from toolglot.gateway.relay.deliver import ELSEWHERE, Replies
 from toolglot.gateway.relay.incoming import PROTOCOL, Call, given_key, id_of, whole
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.relay.routing import Router, Target
-from toolglot.gateway.state.kept_reasoning import Memory
-from toolglot.gateway.telemetry.metrics import Observer
-from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.request_telemetry import Witness
-from toolglot.gateway.telemetry.tool_log import Side, log_lines, tool_report
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
 from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
@@ -43,19 +42,17 @@ class Relay:
         config: Config,
         client: Client,
         *,
-        guard: Guard | None = None,
-        observer: Observer | None = None,
-        recorder: Recorder | None = None,
-        memory: Memory | None = None,
+        access: AccessControl | None = None,
+        telemetry: Telemetry | None = None,
+        memory: KeptReasoning | None = None,
     ) -> None:
         self.client = client
-        self.guard = guard or Guard(config.server)
-        self.observer = observer or Observer()
-        self._recorder = recorder
+        self.access = access or AccessControl()
+        self.telemetry = telemetry or Telemetry()
         self._memory = memory
         self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
         """By whose they are and the id of the request, the oldest first."""
-        self._replies = Replies(self.guard, self.observer, self._keep, memory)
+        self._replies = Replies(self.access, self._keep, memory)
         self.router = Router(config, make_upstreams(config))
         self.config = config
 
@@ -70,12 +67,9 @@ class Relay:
         now = time.monotonic()
         return [each.name for each in self.router.upstreams.values() if each.health.resting(now)]
 
-    async def close(self) -> None:
-        """Write down all that is not written yet."""
-        await self.guard.close()
-        self.observer.tracing.close()
-        if self._recorder is not None:
-            self._recorder.close()
+    def close(self) -> None:
+        """Send and write what telemetry still holds."""
+        self.telemetry.close()
 
     async def keep_alive(self) -> None:
         """Tell clients whose provider is silent that their stream lives."""
@@ -86,7 +80,6 @@ class Relay:
         number = id_of(request)
         request[PROTOCOL] = protocol
         headers = {name: request.headers[name] for name in _TRACED if name in request.headers}
-        seen = self.observer.begin(request_id=number, client=protocol, headers=headers)
         return Call(
             http=request,
             sink=HttpSink(request),
@@ -98,14 +91,14 @@ class Relay:
             id=number,
             strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
             key=given_key(request),
-            witness=Witness(self.observer, self._recorder, seen),
+            witness=self.telemetry.start_request(number, protocol, headers),
         )
 
     def ended(self, call: Call, error: ApiError | None = None) -> None:
         """A request was answered, or never will be."""
         receipt = call.exchange.receipt if call.exchange else Receipt()
-        call.witness.ends(receipt, error)
-        self.guard.settle(call.holder, call.witness.seen, receipt)
+        call.witness.end(receipt, error)
+        self.access.charge(call.holder, call.witness.record)
 
     async def answer(self, call: Call) -> web.StreamResponse:
         """The answer to a request, whatever becomes of it."""
@@ -154,15 +147,17 @@ class Relay:
             await self._demo(call, exchange)
             return True
         question = await self._question(call, exchange, upstream, target.model)
-        witness.asks(question, exchange, path=call.path, body=call.body, stream=call.stream)
-        question = witness.traced(question)
+        witness.upstream_request(
+            question, exchange, path=call.path, body=call.body, stream=call.stream
+        )
+        question = witness.with_trace_headers(question)
         log_lines(call.id, _tool_lines(call, question))
         upstream.health.busy += 1
         try:
             witness.pause()
-            async with await self.client.ask(question, witness.again) as reply:
+            async with await self.client.ask(question, witness.retried) as reply:
                 witness.resume()
-                witness.replied(reply)
+                witness.upstream_response(reply)
                 if reply.status in ELSEWHERE and not last:
                     return False
                 await self._replies.carry(call, exchange, reply)
@@ -172,7 +167,7 @@ class Relay:
 
     async def _demo(self, call: Call, exchange: Exchange) -> None:
         """Let the model that is built in answer."""
-        call.witness.seen.provider = DEMO
+        call.witness.record.provider = DEMO
         try:
             body, echo = await call.asked(exchange, DEMO)
             asked = exchange.read(body, call.path)
@@ -194,7 +189,7 @@ class Relay:
             body, echo = await call.asked(exchange, upstream.name)
             if self._memory is not None and exchange.client != exchange.provider:
                 exchange.read(body, call.path)
-                await self._memory.recall(call, exchange)
+                await self._memory.restore(call, exchange)
             sent = exchange.request(body, call.path, query)
         except UntranslatableError as error:
             raise Refusal(_bad_request(f"strict: {error}")) from None
@@ -229,9 +224,9 @@ class Relay:
 def _tool_lines(call: Call, question: Question) -> Iterator[str]:
     """What became of the tools and calls of a request, for whoever looks closely."""
     sent = question.sent
-    yield from tool_report(
-        Side(call.protocol, question.asked or call.body, call.path),
-        Side(question.protocol, sent.data, sent.path),
+    yield from tool_differences(
+        LoggedRequest(call.protocol, question.asked or call.body, call.path),
+        LoggedRequest(question.protocol, sent.data, sent.path),
     )
 
 

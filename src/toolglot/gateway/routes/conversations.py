@@ -12,9 +12,14 @@ from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.endpoints import answer, error
 from toolglot.gateway.routes.route import Visit, add_ways
-from toolglot.gateway.state.items import MOST, listed, page
+from toolglot.gateway.state.items import MAX_PAGE, normalize_item, paginate
 from toolglot.gateway.state.sessions import Sessions, unknown_conversation
-from toolglot.gateway.state.stored_responses import Conversation, Shelf, new_conversation, new_id
+from toolglot.gateway.state.stored_responses import (
+    Conversation,
+    ResponseStore,
+    new_conversation,
+    new_id,
+)
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -47,8 +52,8 @@ class Conversations:
     async def _create(self, visit: Visit) -> web.StreamResponse:
         asked = read_body(visit.body or b"{}")
         conversation = new_conversation(_metadata(asked))
-        conversation = conversation.plus(_new(asked.get("items")), "")
-        await self._shelf(visit).keep_conversation(conversation)
+        conversation = conversation.with_items(_new(asked.get("items")), "")
+        await self._store(visit).put_conversation(conversation)
         return answer(_shown(conversation))
 
     async def _retrieve(self, visit: Visit) -> web.StreamResponse:
@@ -56,26 +61,26 @@ class Conversations:
 
     async def _update(self, visit: Visit) -> web.StreamResponse:
         metadata = _metadata(read_body(visit.body))
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).labelled(metadata)
-            await self._shelf(visit).keep_conversation(conversation)
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(visit)).with_metadata(metadata)
+            await self._store(visit).put_conversation(conversation)
         return answer(_shown(conversation))
 
     async def _delete(self, visit: Visit) -> web.StreamResponse:
         name = visit.http.match_info["id"]
-        if not await self._shelf(visit).forget_conversation(name):
+        if not await self._store(visit).delete_conversation(name):
             raise Refusal(unknown_conversation(name))
         return answer({"id": name, "object": "conversation.deleted", "deleted": True})
 
     async def _list_items(self, visit: Visit) -> web.StreamResponse:
-        return answer(page(_items(await self._conversation(visit)), visit.http.query))
+        return answer(paginate(_items(await self._conversation(visit)), visit.http.query))
 
     async def _add_items(self, visit: Visit) -> web.StreamResponse:
         new = _new(read_body(visit.body).get("items"))
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).plus(new, "")
-            await self._shelf(visit).keep_conversation(conversation)
-        return answer(page(new, {"order": "asc", "limit": str(MOST)}))
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(visit)).with_items(new, "")
+            await self._store(visit).put_conversation(conversation)
+        return answer(paginate(new, {"order": "asc", "limit": str(MAX_PAGE)}))
 
     async def _retrieve_item(self, visit: Visit) -> web.StreamResponse:
         wanted = visit.http.match_info["item"]
@@ -85,20 +90,22 @@ class Conversations:
         raise Refusal(error("invalid_request", f"Item with id '{wanted}' not found.", 404))
 
     async def _delete_item(self, visit: Visit) -> web.StreamResponse:
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).minus(visit.http.match_info["item"])
-            await self._shelf(visit).keep_conversation(conversation)
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(visit)).without_item(
+                visit.http.match_info["item"]
+            )
+            await self._store(visit).put_conversation(conversation)
         return answer(_shown(conversation))
 
     async def _conversation(self, visit: Visit) -> Conversation:
         name = visit.http.match_info["id"]
-        conversation = await self._shelf(visit).conversation(name)
+        conversation = await self._store(visit).get_conversation(name)
         if conversation is None:
             raise Refusal(unknown_conversation(name))
         return conversation
 
-    def _shelf(self, visit: Visit) -> Shelf:
-        return self._sessions.shelf(visit.owner)
+    def _store(self, visit: Visit) -> ResponseStore:
+        return self._sessions.store_for(visit.owner)
 
 
 def _shown(conversation: Conversation) -> Json:
@@ -117,7 +124,7 @@ def _items(conversation: Conversation) -> list[Json]:
 def _new(given: Any) -> list[Json]:
     if given is not None and not isinstance(given, list):
         raise DecodeError("items", "expected array")
-    return [listed(item, new_id) for item in given or ()]
+    return [normalize_item(item, new_id) for item in given or ()]
 
 
 def _metadata(asked: Json) -> Json:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from toolglot import __version__
+from toolglot.api import Api
 from toolglot.context import Context
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
@@ -15,13 +16,13 @@ from toolglot.gateway.access.authentication import Refusal
 from toolglot.gateway.relay.incoming import PROTOCOL, Call, id_of
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.relay.routing import Target
-from toolglot.gateway.routes.model_lists import SHAPES, Catalogue, ollama_show
+from toolglot.gateway.routes.model_lists import Catalogue, describe
 from toolglot.gateway.routes.route import Visit
 from toolglot.gateway.telemetry.prometheus import CONTENT_TYPE
 from toolglot.gateway.tokens.count import count
 from toolglot.ir import ApiError, ErrorKind, Json
 from toolglot.receipt import Receipt
-from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.registry import PROTOCOLS, get_protocol, guess_caller
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
@@ -52,40 +53,44 @@ class Endpoints:
 
     async def models(self, request: web.Request) -> web.Response:
         """The models, as a list in the caller's shape."""
-        shape, _ = SHAPES[_asker(request)]
-        return answer(shape(await self._catalogue.names(self._relay.router)))
+        names = await self._catalogue.names(self._relay.router)
+        return answer(_api(request).model_list([describe(name) for name in names]))
 
     async def model(self, request: web.Request) -> web.Response:
         """One model: any that a route knows."""
         name = unquote(request.match_info["model"])
         if not self._relay.router.targets(name):
             return refuse(request, error("not_found", f"no model {name}", 404))
-        return answer(SHAPES[_asker(request)][1](name))
+        return answer(_api(request).model(describe(name)))
 
     async def show(self, request: web.Request) -> web.Response:
-        """What Ollama's clients ask about one model."""
-        body = _read(await request.read())
+        """One model, where clients name it in the body."""
+        show, body = _api(request).show, _read(await request.read())
         name = body.get("model") or body.get("name")
-        if not isinstance(name, str) or not self._relay.router.targets(name):
+        if show is None or not isinstance(name, str) or not self._relay.router.targets(name):
             return refuse(request, error("not_found", f"model {name!r} not found", 404))
-        return answer(ollama_show())
+        return answer(show.describe(describe(name)))
 
     async def version(self, _request: web.Request) -> web.Response:
-        """The version that Ollama's clients ask for."""
+        """The version, for clients that ask for that of their server."""
         return answer({"version": __version__})
 
     # --- counting ---------------------------------------------------------------------------------
 
-    async def count(self, call: Call, key: str, more: Json) -> web.Response:
-        """The tokens of a request, under the key that the caller reads."""
+    async def count(self, call: Call) -> web.Response:
+        """The tokens of a request, as the client reads them."""
+        endpoint = get_protocol(call.protocol).API.count
+        if endpoint is None:
+            raise Refusal(error("not_found", f"{call.protocol} does not count tokens", 404))
         try:
             counted = await count(self._relay.client, self._target(call.model), call)
         except DecodeError as problem:
             raise Refusal(error("invalid_request", str(problem), 400)) from None
         estimate = {_ESTIMATE: "true"} if counted.estimate else {}
         headers = {"x-request-id": call.id, **estimate}
-        call.witness.answers(200, headers)
-        return answer({**more, key: counted.tokens}, headers=headers)
+        call.witness.client_response(200, headers)
+        body = {**endpoint.constants, endpoint.answer: counted.tokens}
+        return answer(body, headers=headers)
 
     def _target(self, model: str) -> Target:
         targets = self._relay.router.targets(model)
@@ -109,10 +114,10 @@ class Endpoints:
 
     async def metrics(self, _request: web.Request) -> web.Response:
         """All that was counted, for Prometheus, and how the providers are doing."""
-        observer, now = self._relay.observer, time.monotonic()
+        metrics, now = self._relay.telemetry.metrics, time.monotonic()
         for upstream in self._relay.router.upstreams.values():
-            observer.breaker_changed(upstream.name, upstream.health.state(now))
-        text = observer.registry.text()
+            metrics.set_breaker(upstream.name, upstream.health.state(now))
+        text = metrics.text()
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     async def receipt(self, visit: Visit) -> web.Response:
@@ -165,6 +170,10 @@ class Endpoints:
         }
 
 
+def _api(request: web.Request) -> Api:
+    return get_protocol(caller(request)).API
+
+
 def _notes(receipt: Receipt) -> list[Json]:
     return [
         {"code": note.code, "severity": note.severity, "path": note.path, "message": note.message}
@@ -176,23 +185,12 @@ def _read(body: bytes) -> dict[str, Any]:
     return read_body(body or b"{}")
 
 
-def _asker(request: web.Request) -> str:
-    return "codex" if "client_version" in request.query else caller(request)
-
-
 def caller(request: web.Request) -> str:
-    """The protocol that whoever asks most likely speaks, where the path does not say it."""
+    """The protocol that a client most likely speaks, where the path does not say it."""
     known: str | None = request.get(PROTOCOL)
     if known is not None:
         return known
-    headers, path = request.headers, request.path
-    if "anthropic-version" in headers or "/messages" in path:
-        return "anthropic"
-    if "x-goog-api-key" in headers or "x-goog-api-client" in headers or "/v1beta/" in path:
-        return "gemini"
-    if path.startswith("/api/"):
-        return "ollama"
-    return "openai-responses" if "/responses" in path else "openai-chat"
+    return guess_caller(request.path, request.headers, request.query)
 
 
 def refuse(request: web.Request, problem: ApiError) -> web.Response:

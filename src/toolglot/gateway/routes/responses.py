@@ -23,9 +23,9 @@ from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.endpoints import answer, error
 from toolglot.gateway.routes.route import Visit, add_ways
 from toolglot.gateway.state import compaction
-from toolglot.gateway.state.items import Item, items_of, listed, page
+from toolglot.gateway.state.items import Item, normalize_item, paginate, read_items
 from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.state.stored_responses import Kept, Shelf, new_id
+from toolglot.gateway.state.stored_responses import ResponseStore, StoredResponse, new_id
 from toolglot.ir import ApiError, Json
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_response
@@ -77,40 +77,40 @@ class Responses:
 
     async def _delete(self, visit: Visit) -> web.StreamResponse:
         response_id = visit.http.match_info["id"]
-        if not await self._shelf(visit).forget(response_id):
+        if not await self._store(visit).delete_response(response_id):
             raise Refusal(_unknown(response_id))
         return answer({"id": response_id, "object": "response", "deleted": True})
 
     async def _input_items(self, visit: Visit) -> web.StreamResponse:
         """All that a response answered, with what came before."""
         response_id = visit.http.match_info["id"]
-        chain = await self._shelf(visit).chain(response_id)
+        chain = await self._store(visit).history(response_id)
         if chain is None:
             raise Refusal(_unknown(response_id))
         *before, last = chain.values()
-        items = [*(item for kept in before for item in kept.items), *last.asked]
-        return answer(page(_with_ids(items, response_id), visit.http.query))
+        items = [*(item for kept in before for item in kept.items), *last.input_items]
+        return answer(paginate(_with_ids(items, response_id), visit.http.query))
 
     async def _cancel(self, visit: Visit) -> web.StreamResponse:
         kept = await self._kept(visit)
-        if kept.held and _is_under_way(kept):
+        if kept.stored_upstream and _is_under_way(kept):
             kept = await self._newest(visit, kept, "/cancel", b"{}")
             return Whole(data=kept.response, headers={"Content-Type": "application/json"}).http()
         raise Refusal(error("invalid_request", "Cannot cancel a synchronous response.", 400))
 
-    async def _kept(self, visit: Visit) -> Kept:
+    async def _kept(self, visit: Visit) -> StoredResponse:
         response_id = visit.http.match_info["id"]
-        kept = await self._shelf(visit).response(response_id)
+        kept = await self._store(visit).get_response(response_id)
         if kept is None:
             raise Refusal(_unknown(response_id))
         return kept
 
     async def _newest(
-        self, visit: Visit, kept: Kept, more: str = "", data: bytes | None = None
-    ) -> Kept:
+        self, visit: Visit, kept: StoredResponse, more: str = "", data: bytes | None = None
+    ) -> StoredResponse:
         """A response as it is now: one that a provider makes in the background changes there."""
         upstream = self._relay.router.upstreams.get(kept.provider)
-        if not kept.held or upstream is None or not _is_under_way(kept):
+        if not kept.stored_upstream or upstream is None or not _is_under_way(kept):
             return kept
         response_id = visit.http.match_info["id"]
         path = f"{self._path}/{response_id}{more}"
@@ -118,11 +118,11 @@ class Responses:
         if not isinstance(found, dict) or found.get("id") != response_id:
             return kept
         kept = replace(kept, response=jsontext.encode(found))
-        await self._shelf(visit).keep(response_id, kept, store=True)
+        await self._store(visit).put_response(response_id, kept, store=True)
         return kept
 
-    def _shelf(self, visit: Visit) -> Shelf:
-        return self._sessions.shelf(visit.owner)
+    def _store(self, visit: Visit) -> ResponseStore:
+        return self._sessions.store_for(visit.owner)
 
     # --- compaction -------------------------------------------------------------------------------
 
@@ -134,13 +134,13 @@ class Responses:
             return passed.http()
         await self._sessions.expand(call)
         members = jsontext.members(call.body)
-        items = items_of(members.get("input"))
-        call.body, call.path, call.past = compaction.question(members), self._path, None
+        items = read_items(members.get("input"))
+        call.body, call.path, call.past = compaction.summary_request(members), self._path, None
         told = await self._asked(call)
         if told.status >= _FIRST_ERROR:
             return told.http()
         summary = read_body(told.data)
-        return answer(compaction.answer(summary, items, new_id, int(time.time())))
+        return answer(compaction.compacted_response(summary, items, new_id, int(time.time())))
 
     async def _passed_on(self, call: Call) -> Whole | None:
         """What a provider with compaction of its own says; None: there is none."""
@@ -168,7 +168,7 @@ class Responses:
         return sink.answer
 
 
-def _is_under_way(kept: Kept) -> bool:
+def _is_under_way(kept: StoredResponse) -> bool:
     return jsontext.read(jsontext.members(kept.response).get("status")) in _UNDER_WAY
 
 
@@ -182,7 +182,7 @@ def _with_ids(items: list[Item], response_id: str) -> list[Json]:
     def fixed(index: int) -> Callable[[str], str]:
         return lambda prefix: prefix + digest(response_id.encode(), 24, index).hex()
 
-    return [listed(item, fixed(index)) for index, item in enumerate(items)]
+    return [normalize_item(item, fixed(index)) for index, item in enumerate(items)]
 
 
 def _after(stream: bytes, number: int) -> bytes:

@@ -35,7 +35,7 @@ def _handler(handle: Handle, relay: Relay) -> Handler:
     """A handler for whoever has a key, where keys are asked for."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        holder = await relay.guard.know(given_key(request))
+        holder = await relay.access.authenticate(given_key(request))
         owner = holder.id if holder else ""
         return await handle(Visit(request, await request.read(), owner))
 

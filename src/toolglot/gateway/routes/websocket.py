@@ -23,7 +23,7 @@ from toolglot.gateway.relay.incoming import Call, refused
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.endpoints import error, refuse
 from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.storage.store import MemoryStore
+from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.ir import ApiError, Choice, Response, StopReason, Usage
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request
