@@ -142,3 +142,30 @@ def errors() -> str:
     except toolglot.ToolglotError as error:
         return str(error)
     return ""
+
+
+def exchanges(body: bytes, pieces: Iterable[bytes]) -> bytes:
+    exchange = toolglot.Exchange("anthropic", "gemini", toolglot.Options(model="m"))
+    assert_type(exchange.request(body).data, bytes)
+    assert_type(exchange.asked, toolglot.Request)
+    translator = exchange.stream()
+    assert_type(translator, toolglot.StreamTranslator)
+    assert_type(exchange.receipt, toolglot.Receipt)
+    return b"".join(map(translator.feed, pieces)) + translator.close()
+
+
+def interlingua(result: toolglot.ToolResult) -> toolglot.Request:
+    tool = toolglot.FunctionTool(name="f", parameters={"type": "object"})
+    said = toolglot.Message(role="assistant", parts=(toolglot.Reasoning(text="Hm."),))
+    asked = toolglot.Message(role="user", parts=(toolglot.Text(text="Go on."), result))
+    return toolglot.ir.Request(model="m", messages=(said, asked), tools=(tool,))
+
+
+def folded(response: toolglot.Response) -> toolglot.Response | toolglot.ApiError:
+    return toolglot.events.fold(toolglot.events.unfold(response))
+
+
+def extensions(dialect: toolglot.Dialect) -> None:
+    toolglot.register_dialect(dialect)
+    toolglot.unregister_dialect(dialect.name)
+    assert_type(toolglot.register_profile("mine", {"endpoints": []}), Profile)
