@@ -30,7 +30,7 @@ from toolglot.parsers import (
     validated_calls,
 )
 from toolglot.profiles import PROVIDERS
-from toolglot.registry import PROTOCOLS, Codec
+from toolglot.registry import PROTOCOLS, ProtocolModule
 from toolglot.rules import ToolRules
 from toolglot.translate import Body
 from toolglot.wire import jsontext
@@ -88,13 +88,13 @@ def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
     return bool(adapted.tools), reasons
 
 
-def _protocol_of_tools(tools: Sequence[ir.Json], target: Codec) -> Codec:
+def _protocol_of_tools(tools: Sequence[ir.Json], target: ProtocolModule) -> ProtocolModule:
     """The protocol that definitions are written in, by their members; else the target's."""
     first = tools[0] if tools else {}
     return next((each for each in PROTOCOLS.values() if each.CALLS.tool_key in first), target)
 
 
-def _request_with(tools: Sequence[ir.Json], codec: Codec, ctx: Context) -> ir.Request:
+def _request_with(tools: Sequence[ir.Json], codec: ProtocolModule, ctx: Context) -> ir.Request:
     body = {"model": "any", codec.SURFACE.messages: [], "tools": list(tools)}
     return codec.decode_request(WireRequest(body=body, path="/models/any:"), ctx)
 
@@ -149,7 +149,7 @@ def build_tool_result_messages(
     return [*turn, *_messages(results, codec)]
 
 
-def _result(output: ToolOutput, name: str, codec: Codec) -> ir.ToolResult:
+def _result(output: ToolOutput, name: str, codec: ProtocolModule) -> ir.ToolResult:
     return ir.ToolResult(
         id=output.id,
         name=name,
@@ -159,14 +159,14 @@ def _result(output: ToolOutput, name: str, codec: Codec) -> ir.ToolResult:
     )
 
 
-def _turn(response: Body, codec: Codec) -> list[ir.Json]:
+def _turn(response: Body, codec: ProtocolModule) -> list[ir.Json]:
     """The model's own messages or items, byte for byte, of a response that can be read."""
     body = codec.CALLS.whole(read_body(response))
     decoded_response(body, codec)
     return codec.CALLS.messages(body)
 
 
-def _messages(results: Sequence[ir.ToolResult], codec: Codec) -> list[ir.Json]:
+def _messages(results: Sequence[ir.ToolResult], codec: ProtocolModule) -> list[ir.Json]:
     if not results:
         return []
     ctx = Context(source=codec.SURFACE, target=codec.SURFACE)

@@ -25,7 +25,7 @@ from toolglot.dialects.writers import Unwritable, WantedCall, Writer
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.ir import ToolCall
 from toolglot.profiles import PROVIDERS, UnknownProviderError, get_profile
-from toolglot.registry import PROTOCOLS, Codec, get_protocol
+from toolglot.registry import PROTOCOLS, ProtocolModule, get_protocol
 from toolglot.translate import Body, decode_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -129,7 +129,7 @@ def get_parser(provider: str) -> ToolParser:
     return ProtocolParser(provider)
 
 
-def protocol_of(provider: str) -> Codec:
+def protocol_of(provider: str) -> ProtocolModule:
     """The protocol of that name, or the one that a provider usually speaks."""
     return get_protocol(provider if provider in PROTOCOLS else PROVIDERS.get(provider, provider))
 
@@ -191,7 +191,7 @@ class ProtocolParser:
         return next(filter(None, (_written(text, dialect) for dialect in known)), [])
 
 
-def decoded_response(response: Body, codec: Codec) -> ir.Response:
+def decoded_response(response: Body, codec: ProtocolModule) -> ir.Response:
     """A response, of which a piece may do; one that tells an error is a `DecodeError`."""
     decoded = decode_response(codec.CALLS.whole(read_body(response)), source=codec.NAME)
     if isinstance(decoded, ir.ApiError):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from toolglot.api import Api
 from toolglot.context import Context
@@ -85,9 +85,6 @@ class ProtocolModule(Protocol):
         """Judges a stream that passes as it is."""
         ...
 
-
-Codec: TypeAlias = ProtocolModule
-"""The same under its earlier name."""
 
 PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
     module.NAME: module for module in (anthropic, openai_chat, openai_responses, gemini, ollama)

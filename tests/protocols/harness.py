@@ -112,8 +112,12 @@ class Harness:
         return events
 
     def encode_stream(self, events: Iterable[Event], ctx: Context | None = None) -> bytes:
-        encoder = self.protocol.StreamEncoder(ctx or Context())
-        return b"".join(map(encoder.encode, events)) + encoder.close()
+        """The bytes of events, each of which must be legal."""
+        encoder, grammar, written = self.protocol.StreamEncoder(ctx or Context()), Grammar(), b""
+        for event in events:
+            grammar.check(event)
+            written += encoder.encode(event)
+        return written + encoder.close()
 
 
 # --- documents with something wrong in them -------------------------------------------------------

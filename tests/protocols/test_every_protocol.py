@@ -32,12 +32,16 @@ from toolglot.wire.message import WireResponse
 HARNESSES = {name: Harness(name) for name in PROTOCOLS}
 GOLDEN = Path(__file__).parents[1] / "golden"
 NORMALISED = {
-    "arguments-normalised",
-    "citation-dropped",
-    "legacy-upgraded",
-    "spelling-normalised",
+    "anthropic": {"arguments-normalised", "citation-dropped"},
+    "openai-chat": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
+    "openai-responses": {"arguments-normalised", "citation-dropped", "spelling-normalised"},
+    "gemini": {"legacy-upgraded", "spelling-normalised"},
+    "ollama": {"arguments-normalised", "spelling-normalised"},
 }
 """Notes that explain why a request is not written as it was read."""
+
+TOLD_IN_A_HEADER_TOO = {"gemini-rate-limit": {"retry-after": "12"}}
+"""What only the body of an error says, and a header when it is written."""
 
 slow_ok = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 every = pytest.mark.parametrize("harness", HARNESSES.values(), ids=HARNESSES)
@@ -94,7 +98,7 @@ def test_a_request_is_written_as_it_was_read(harness, path):
 def test_a_request_is_written_as_it_was_read_without_surfaces(harness, path):
     body, ctx = load(path), Context()
     assert harness.encode_request(harness.decode_request(body, ctx)) == body
-    assert codes(ctx) <= NORMALISED
+    assert codes(ctx) <= (set() if harness.name == "gemini" else NORMALISED[harness.name])
 
 
 @cases("request")
@@ -118,9 +122,8 @@ def test_an_error_is_written_as_it_was_read(harness, path):
     assert isinstance(error, ApiError)
     again = harness.protocol.encode_response(error, Context())
     assert (again.status, again.body) == (wire.status, wire.body)
-    # A wait that a body tells of is told in a header, too.
-    assert again.headers.items() - wire.headers.items() <= {("retry-after", "12")}
-    assert wire.headers.items() <= again.headers.items()
+    more = TOLD_IN_A_HEADER_TOO.get(f"{harness.name}-{stem(path)}", {})
+    assert again.headers == {**wire.headers, **more}
 
 
 # --- the official types ---------------------------------------------------------------------------
@@ -187,8 +190,11 @@ def test_any_request_decodes_or_is_refused(harness, data):
         return
     written = harness.encode_request(request, ctx)
     assert body == before, "the input was changed"
-    assert written == body or codes(ctx) & NORMALISED
-    assert harness.encode_request(harness.decode_request(written)) == written
+    assert written == body or codes(ctx) & NORMALISED[harness.name]
+    again = harness.decode_request(written)
+    assert harness.encode_request(again) == written
+    if harness.name == "ollama":
+        assert again == request
     harness.encode_request(request, harness.foreign())
 
 
@@ -219,7 +225,7 @@ def framed(harness: Harness, value: Any) -> bytes:
 
 @every
 @given(data=st.data())
-@slow_ok
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 def test_any_stream_gives_legal_events(harness, data):
     values = harness.values(data.draw(st.sampled_from(harness.streams)).read_bytes())
     if data.draw(st.booleans()):

@@ -144,20 +144,28 @@ def errors() -> str:
     return ""
 
 
-def interlingua(body: bytes) -> None:
-    part = toolglot.Text(text="hm")
-    thought = toolglot.Reasoning(text="hm")
-    result = toolglot.ToolResult(id="c", parts=(part,))
-    message = toolglot.Message(role="user", parts=(part, thought, result))
-    tool = toolglot.FunctionTool(name="f")
-    request = toolglot.Request(model="m", messages=(message,), tools=(tool,))
-    assert_type(toolglot.encode_request(request, target="gemini"), toolglot.WireRequest)
-    assert_type(toolglot.events.fold([]), toolglot.Response | toolglot.ApiError)
-    assert_type(toolglot.ir.ToolCall(id="c", name="f").input, ir.Json)
-    assert_type(toolglot.Exchange("anthropic", "gemini").read(body), toolglot.Request)
+def exchanges(body: bytes, pieces: Iterable[bytes]) -> bytes:
+    exchange = toolglot.Exchange("anthropic", "gemini", toolglot.Options(model="m"))
+    assert_type(exchange.request(body).data, bytes)
+    assert_type(exchange.asked, toolglot.Request)
+    translator = exchange.stream()
+    assert_type(translator, toolglot.StreamTranslator)
+    assert_type(exchange.receipt, toolglot.Receipt)
+    return b"".join(map(translator.feed, pieces)) + translator.close()
 
 
-def extending(row: toolglot.Dialect) -> None:
-    toolglot.register_dialect(row)
-    toolglot.unregister_dialect(row.name)
-    assert_type(toolglot.register_profile("mine", {"local": True}), Profile)
+def interlingua(result: toolglot.ToolResult) -> toolglot.Request:
+    tool = toolglot.FunctionTool(name="f", parameters={"type": "object"})
+    said = toolglot.Message(role="assistant", parts=(toolglot.Reasoning(text="Hm."),))
+    asked = toolglot.Message(role="user", parts=(toolglot.Text(text="Go on."), result))
+    return toolglot.ir.Request(model="m", messages=(said, asked), tools=(tool,))
+
+
+def folded(response: toolglot.Response) -> toolglot.Response | toolglot.ApiError:
+    return toolglot.events.fold(toolglot.events.unfold(response))
+
+
+def extensions(dialect: toolglot.Dialect) -> None:
+    toolglot.register_dialect(dialect)
+    toolglot.unregister_dialect(dialect.name)
+    assert_type(toolglot.register_profile("mine", {"endpoints": []}), Profile)

@@ -23,7 +23,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.registry import Codec, get_protocol
+from toolglot.registry import ProtocolModule, get_protocol
 from toolglot.surface import Surface
 from toolglot.translate import Body
 from toolglot.wire import jsontext
@@ -61,7 +61,7 @@ class Finding(Struct, frozen=True):
 class DecodedRequest(Struct, frozen=True, kw_only=True):
     """A decoded request: to be checked, and to be repaired."""
 
-    codec: Codec
+    codec: ProtocolModule
     ctx: Context
     body: Json
     request: Request
