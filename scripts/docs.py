@@ -20,9 +20,9 @@ from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
-from toolglot.context import Options
+from toolglot.context import Options, ProviderOptions
 from toolglot.dialects.table import DIALECTS
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
 from toolglot.receipt import CATALOGUE
 
@@ -51,19 +51,19 @@ def metrics() -> str:
     """Return the metrics of the gateway."""
     rows = (
         (
-            f"`{family.name}`",
-            family.kind,
-            ", ".join(f"`{label}`" for label in family.labels) or "-",
-            family.meaning,
+            f"`{metric.name}`",
+            metric.kind,
+            ", ".join(f"`{label}`" for label in metric.labels) or "-",
+            metric.meaning,
         )
-        for family in Observer().registry.families
+        for metric in Metrics().registry.metrics
     )
     return table(("Metric", "Kind", "Labels", "Meaning"), rows)
 
 
 def options() -> str:
     """Return the options of a translation, with what their source says of them."""
-    source = inspect.getsource(Options)
+    source = inspect.getsource(Options) + inspect.getsource(ProviderOptions)
     found = re.findall(r'^    (\w+): [^\n]+ = ([^\n]+)\n    """([\s\S]+?)"""', source, re.MULTILINE)
     rows = ((f"`{name}`", f"`{value}`", " ".join(text.split())) for name, value, text in found)
     return table(("Option", "Default", "Meaning"), rows)
@@ -106,10 +106,12 @@ def families() -> str:
             " ".join(each.efforts),
             each.dialect or "",
             str(each.max_output or ""),
+            " ".join((*each.thought_signatures * ("Calls keep their signatures.",), *each.notes)),
         )
         for each in profile_book.families()
     )
-    return table(("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit"), rows)
+    head = ("Family", "Models", "Reasoning", "Efforts", "Dialect", "Output limit", "Notes")
+    return table(head, rows)
 
 
 def dialects() -> str:
@@ -121,7 +123,7 @@ def dialects() -> str:
 def clients() -> str:
     """Return the clients that can be run through the gateway."""
     rows = (
-        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.ways))
+        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.setups))
         for each in CLIENTS.values()
     )
     return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)

@@ -1,7 +1,6 @@
 """What real agent clients send and insist on, tried on every foreign protocol."""
 
 import json
-from pathlib import Path
 
 import pytest
 from tests.client_requests import (
@@ -22,6 +21,7 @@ from tests.client_requests import (
     tool_result,
     tool_use,
 )
+from tests.evidence import evidence
 from tests.laws.streams import encode
 from tests.wires import NAMES, answer, parts_of, words
 
@@ -328,7 +328,7 @@ def test_calls_come_back_to_codex_as_it_declared_them(target, stream):
     exchange, _, heard = sent("openai-responses", target, codex())
     custom = next((tool for tool in heard.tools if isinstance(tool, ir.CustomTool)), None)
     patch = (
-        ir.ToolCall(id="c2", name="apply_patch", arguments="*** End Patch", kind="custom")
+        ir.ToolCall(id="c2", name="apply_patch", arguments="*** End Patch", type="custom")
         if custom
         else ir.ToolCall(id="c2", name="apply_patch", arguments='{"input":"*** End Patch"}')
     )
@@ -774,7 +774,6 @@ def test_an_answer_names_the_model_that_was_asked_for(client, provider):
 
 # --- real captures --------------------------------------------------------------------------------
 
-FOLDER = Path(__file__).parent.parent.parent / "shared" / "clients"
 PLACES = {
     "/messages": "anthropic",
     "/responses": "openai-responses",
@@ -783,7 +782,7 @@ PLACES = {
 
 
 def captures():
-    for file in sorted(FOLDER.glob("*.request.json")):
+    for file in evidence("clients", "*.request.json"):
         wire = json.loads(file.read_text(encoding="utf-8"))
         path = wire["path"].partition("?")[0]
         client = "gemini" if ":" in path.rpartition("/")[2] else PLACES.get(path[3:])
@@ -794,7 +793,10 @@ def captures():
 CAPTURED = list(captures())
 
 
-@pytest.mark.skipif(not CAPTURED, reason=f"no captures in {FOLDER}")
+def test_captures_are_of_every_protocol_that_agents_speak():
+    assert {capture.values[0] for capture in CAPTURED} == {*PLACES.values(), "gemini"}
+
+
 @pytest.mark.parametrize(("client", "path", "body"), CAPTURED)
 def test_captured_requests_reach_every_provider(client, path, body):
     asked = decode_request(body, source=client, path=path)

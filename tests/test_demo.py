@@ -2,13 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 
 import jsonschema_rs
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.evidence import evidence
 from tests.schema.generated import conforming, is_valid, schemas
 from tests.wires import NAMES, PATH, asking, assistant, call, parts_of, result, user, words
 
@@ -29,8 +29,6 @@ from toolglot.demo.hints import Hints, commands, paths, places
 from toolglot.errors import MissingExtraError
 from toolglot.events import Failed, Grammar, PartDelta, PartEnded, fold
 from toolglot.wire.message import WireRequest
-
-CAPTURES = Path(__file__).resolve().parents[2] / "shared" / "clients"
 
 
 def function(name, description="", required=(), **properties):
@@ -645,7 +643,7 @@ ENDPOINTS = {
 
 
 def captured():
-    for path in sorted(CAPTURES.glob("*.request.json")):
+    for path in evidence("clients", "*.request.json"):
         capture = json.loads(path.read_text(encoding="utf-8"))
         place, body = capture.get("path", ""), capture.get("body")
         name = "gemini" if "enerateContent" in place else ENDPOINTS.get(place)
@@ -653,7 +651,6 @@ def captured():
             yield pytest.param(name, place, body, id=path.name.removesuffix(".request.json"))
 
 
-@pytest.mark.skipif(not CAPTURES.is_dir(), reason="the captures are not here")
 @pytest.mark.parametrize(("name", "path", "body"), list(captured()))
 def test_requests_of_real_clients(name, path, body):
     foreign = get_protocol("ollama" if name != "ollama" else "anthropic").SURFACE

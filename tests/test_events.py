@@ -192,7 +192,7 @@ PARTS = st.one_of(
         id=TEXTS,
         name=TEXTS,
         arguments=TEXTS,
-        kind=st.sampled_from(["function", "custom", "provider"]),
+        type=st.sampled_from(["function", "custom"]),
         namespace=MAYBE,
         id_made=st.booleans(),
         signature=MAYBE,
@@ -236,7 +236,7 @@ def responses(draw):
                 parts=tuple(draw(st.lists(PARTS, max_size=4))),
                 stop=draw(st.none() | STOPS),
                 logprobs=draw(st.none() | st.dictionaries(TEXTS, st.integers(), max_size=2)),
-                spelling=draw(TEXTS),
+                wire_form=draw(TEXTS),
                 extras=draw(EXTRAS),
             )
             for index in range(count)
@@ -459,3 +459,17 @@ def test_later_counts_replace_earlier_ones(old, new, merged):
 def test_merging_usage_is_associative_and_idempotent(one, two, three):
     assert merge_usage(merge_usage(one, two), three) == merge_usage(one, merge_usage(two, three))
     assert merge_usage(one, one) == one
+
+
+def test_nothing_follows_a_failure_not_even_more_of_an_open_part():
+    grammar = Grammar()
+    for event in (
+        Started(id="r", model="m"),
+        PartStarted(0, Text(text="")),
+        PartDelta(0, "so far"),
+        Failed(ApiError(kind="server", message="cut")),
+    ):
+        grammar.check(event)
+    assert grammar.open == {0}
+    with pytest.raises(StreamError, match="PartDelta may not follow Failed"):
+        grammar.check(PartDelta(0, "more"))

@@ -14,14 +14,33 @@ MODULES = sorted(
 
 
 DOORS = {
-    "schema": ("test_narrow.py", "convert formats keywords merge openapi roots subsets walk"),
     "dialects": ("test_table.py", ""),
     "discovery": (
-        "test_steps.py",
-        "asking exploring facts finding questions reading result shapes urls values",
+        "test_session.py",
+        """detect_protocol feature_probes findings parse_response probe probe_requests prober result
+        urls""",
     ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
+
+
+STREAMS = ("stream", "stream_decoder")
+TESTED_THROUGH = {
+    "framing": STREAMS,
+    "partial_arguments": STREAMS,
+    "stream_decoder": STREAMS,
+    "stream_encoder": STREAMS,
+    "stream_index": STREAMS,
+}
+"""Modules of a protocol without tests of their own, and those that have them; others: requests."""
+
+
+def protocol_home(module: Path) -> Path:
+    """The tests of a module of a protocol: its own, or those of what it works for."""
+    folder, own = module.parent, module.stem.lstrip("_")
+    stems = (own, *TESTED_THROUGH.get(own, ("request",)))
+    places = [folder / f"test_{stem}.py" for stem in stems]
+    return next((place for place in places if (TESTS / place).is_file()), places[0])
 
 
 def home(module: Path) -> Path:
@@ -30,9 +49,9 @@ def home(module: Path) -> Path:
     if door and (not behind or module.stem in behind.split()):
         return Path(module.parts[0], door)
     if module.parts[0] == "protocols" and len(module.parts) > 2:
-        return Path(module.parts[0], f"test_{module.parts[1]}.py")
-    if module.parts[0] == "demo":
-        return Path("test_demo.py")
+        return protocol_home(module)
+    if module.parts[0] in {"demo", "history"}:
+        return Path(f"test_{module.parts[0]}.py")
     return module.with_name(f"test_{module.name}")
 
 
@@ -41,14 +60,16 @@ def home(module: Path) -> Path:
     [
         ("ir.py", "test_ir.py"),
         ("wire/sse.py", "wire/test_sse.py"),
-        ("protocols/tables.py", "protocols/test_tables.py"),
-        ("protocols/gemini/stream.py", "protocols/test_gemini.py"),
+        ("protocols/gemini/request.py", "protocols/gemini/test_request.py"),
+        ("protocols/gemini/surface.py", "protocols/gemini/test_request.py"),
+        ("gateway/relay/routing.py", "gateway/relay/test_routing.py"),
         ("demo/turn.py", "test_demo.py"),
-        ("schema/walk.py", "schema/test_narrow.py"),
+        ("schema/walk.py", "schema/test_walk.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
 )
 def test_home(module, test):
+    assert (SOURCE / module).is_file()
     assert home(Path(module)) == Path(test)
 
 

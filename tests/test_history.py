@@ -10,7 +10,8 @@ from tests.wires import NAMES, answer, asking, assistant, call, result, said, to
 from toolglot import diagnose, encode_response, ir, repair_history, translate_response
 from toolglot.adapt.calls.pairing import UNANSWERED
 from toolglot.adapt.reasoning.sealed_state import SealedState, pack
-from toolglot.history import POLICIES, turns_of
+from toolglot.history import POLICIES
+from toolglot.history.findings import turns_of
 from toolglot.receipt import CATALOGUE
 from toolglot.schema import conform
 
@@ -227,7 +228,7 @@ def test_results_for_calls_that_the_provider_keeps():
 
 def test_freeform_calls_need_results():
     """X-10"""
-    patch = ir.ToolCall(id="c", name="patch", arguments="***", kind="custom")
+    patch = ir.ToolCall(id="c", name="patch", arguments="***", type="custom")
     body = said(asking(user("Go."), assistant(patch), user("Well?")), "openai-responses")
     repaired, _ = healed(body, "openai-responses")
     assert [item["type"] for item in repaired["input"][1:3]] == [
@@ -443,7 +444,8 @@ def test_turns():
 
 
 def test_notes_are_of_the_catalogue():
-    from toolglot.history import _DONE, KINDS
+    from toolglot.history import _DONE
+    from toolglot.history.findings import KINDS
 
     assert set(_DONE) == set(KINDS)
     assert {code for code, _ in _DONE.values()} <= CATALOGUE.keys()

@@ -7,10 +7,12 @@ from threading import Thread
 import pytest
 
 import toolglot
-from toolglot import ToolCall, ToolOutput, get_parser, register_parser
-from toolglot.calls import InvalidCallError
+from toolglot import ToolCall, ToolOutput, get_parser, register_parser, unregister_dialect
+from toolglot import parsers as module
+from toolglot.calls import ToolingMiddleware
+from toolglot.dialects.table import DIALECTS
 from toolglot.errors import DecodeError
-from toolglot.parsers import TEXT_PARSERS, ToolingMiddleware, detect, unregister_parser
+from toolglot.parsers import InvalidCallError, detect, parse_tool_calls
 from toolglot.profiles import PROVIDERS, UnknownProviderError
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -81,13 +83,13 @@ class Shouted:
         return "shouter"
 
 
-@pytest.fixture
-def dialects():
-    """The table of text parsers, which is put back as it was."""
-    before = dict(TEXT_PARSERS)
-    yield TEXT_PARSERS
-    TEXT_PARSERS.clear()
-    TEXT_PARSERS.update(before)
+@pytest.fixture(autouse=True)
+def _nothing_registered(monkeypatch):
+    monkeypatch.setattr(module, "_registered", {})
+    before = set(DIALECTS)
+    yield
+    for name in set(DIALECTS) - before:
+        unregister_dialect(name)
 
 
 # --- one type for all providers -------------------------------------------------------------------
@@ -205,36 +207,95 @@ def test_an_unknown_provider_has_no_parser():
 
 def test_parsers_are_added_and_replaced():
     """S3-05, S3-13"""
-    mine = Shouted()
-    try:
-        register_parser("shouter", mine)
-        assert get_parser("shouter") is mine
-        other = Shouted()
-        register_parser("shouter", other)
-        assert get_parser("shouter") is other
-        register_parser("openai", mine)
-        assert get_parser("openai") is mine
-    finally:
-        unregister_parser("shouter")
-        unregister_parser("openai")
+    mine, other = Shouted(), Shouted()
+    register_parser("shouter", mine)
+    assert get_parser("shouter") is mine
+    register_parser("shouter", other)
+    assert get_parser("shouter") is other
     assert get_parser("openai").provider_id() == "openai"
-    with pytest.raises(UnknownProviderError):
-        get_parser("shouter")
+    register_parser("openai", mine)
+    assert get_parser("openai") is mine
+
+
+def test_a_registered_parser_counts_everywhere():
+    """S3-05: wherever a provider is named, and for texts that nobody else can read."""
+    text = 'Well.\nCALL calc {"x":5}'
+    with pytest.raises(toolglot.UnknownProtocolError):
+        parse_tool_calls(text, "shouter")
+    assert detect(text) is None
+    register_parser("shouter", Shouted())
+    [call] = parse_tool_calls(text, "shouter")
+    assert (call.name, call.input) == ("calc", {"x": 5})
+    assert detect(text) == "shouter"
+    assert detect(text, [TOOL]) == "shouter"
+    assert detect(text, ["other"]) is None
+    tooling = ToolingMiddleware("shouter")
+    request = {"model": "m", "tools": [TOOL]}
+    assert tooling.process_request(request) is request, "it is not known what tools it wants"
+    assert tooling.process_response(text).get_tool_calls("anthropic") == [call.to_anthropic()]
+    with pytest.raises(DecodeError, match=r"tool_calls\[0\].arguments: not JSON"):
+        parse_tool_calls("CALL calc {x", "shouter", strict=True)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 1000])
+def test_a_registered_parser_is_a_dialect_of_translation(cut):
+    """S3-05: in bodies and in streams, with the text around the calls; only if it is named."""
+    register_parser("shouter", Shouted())
+    text = 'Well.\nCALL calc {"x":5}\nDone.'
+    answer = {"model": "m", "message": {"role": "assistant", "content": text}, "done": True}
+    wire, receipt = toolglot.translate_response(
+        answer, source="ollama", target="anthropic", dialect="shouter"
+    )
+    words, call, more = wire.body["content"]
+    assert (words["text"], more["text"]) == ("Well.\n", "\nDone.")
+    assert (call["type"], call["name"], call["input"]) == ("tool_use", "calc", {"x": 5})
+    assert wire.body["stop_reason"] == "tool_use"
+    assert "call-promoted" in receipt.codes()
+    plain, _ = toolglot.translate_response(answer, source="ollama", target="anthropic")
+    assert [block["type"] for block in plain.body["content"]] == ["text"]
+    translator = toolglot.StreamTranslator("ollama", "anthropic", dialect="shouter")
+    data = json.dumps(answer).encode() + b"\n"
+    pieces = [data[start : start + cut] for start in range(0, len(data), cut)]
+    streamed = b"".join([*map(translator.feed, pieces), translator.close()])
+    assert b'"name":"calc"' in streamed
+    assert b'"stop_reason":"tool_use"' in streamed
+
+
+def test_a_parser_only_reads():
+    register_parser("shouter", Shouted())
+    with pytest.raises(toolglot.InexpressibleError, match="only reads"):
+        toolglot.render_calls([{"name": "calc", "arguments": {}}], "shouter")
+    register_parser("shouter", Shouted())
+    assert toolglot.parse_text("no call", dialect="shouter").content == "no call"
+
+
+def test_a_parser_that_refuses_a_text_says_nothing_of_others():
+    class Strict(Shouted):
+        def parse(self, response):
+            raise DecodeError("", "not mine")
+
+    register_parser("strict", Strict())
+    register_parser("shouter", Shouted())
+    assert detect("CALL calc {}") == "shouter"
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_protocol_has_a_parser_under_its_own_name(name):
+    [call] = get_parser(name).parse(ANSWERS[name])
+    assert call.input == {"x": 5}
+    assert get_parser(name).format() == "json"
+    assert get_parser(name).parse({"role": "assistant", "content": "no call"}) == []
 
 
 def test_registering_from_many_threads_loses_nothing():
     """S3-13"""
     parsers = {f"shouter-{number}": Shouted() for number in range(50)}
     threads = [Thread(target=register_parser, args=item) for item in parsers.items()]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert all(get_parser(name) is parser for name, parser in parsers.items())
-    finally:
-        for name in parsers:
-            unregister_parser(name)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(get_parser(name) is parser for name, parser in parsers.items())
 
 
 # --- bare calls -----------------------------------------------------------------------------------
@@ -283,9 +344,9 @@ def test_a_bare_call_is_read_in_every_protocol(provider, bare):
 # --- calls in the text ----------------------------------------------------------------------------
 
 
-def test_calls_in_the_text_are_found_by_the_table(dialects):
+def test_calls_in_the_text_are_found_in_the_dialects_of_a_provider():
     """S3-04, D-18: what a model wrote into its text is recovered where the answer has no call."""
-    dialects["xai_function_call"] = Shouted().parse
+    register_parser("xai_function_call", Shouted())
     text = 'Let me see.\nCALL calc {"x":5}'
     body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}
     [call] = get_parser("xai").parse(body)
@@ -295,9 +356,9 @@ def test_calls_in_the_text_are_found_by_the_table(dialects):
     assert get_parser("openai").parse(body) == []
 
 
-def test_calls_of_the_api_come_first(dialects):
+def test_calls_of_the_api_come_first():
     """D-18: text is looked at only where there is nothing else."""
-    dialects["xai_function_call"] = Shouted().parse
+    register_parser("xai_function_call", Shouted())
     message = {
         "role": "assistant",
         "content": 'CALL calc {"x":9}',
@@ -307,8 +368,8 @@ def test_calls_of_the_api_come_first(dialects):
     assert call.input == {"x": 5}
 
 
-def test_text_without_a_call_is_no_answer(dialects):
-    dialects["xai_function_call"] = Shouted().parse
+def test_text_without_a_call_is_no_answer():
+    register_parser("xai_function_call", Shouted())
     for provider in ("xai", "openai"):
         with pytest.raises(DecodeError, match="not JSON, and no call was found"):
             get_parser(provider).parse("hello")

@@ -229,7 +229,7 @@ def test_an_event_without_end_is_an_error_and_not_a_leak(source, target, monkeyp
     for module in (
         "toolglot.wire.sse",
         "toolglot.wire.ndjson",
-        "toolglot.protocols.gemini.framing",
+        "toolglot.protocols.gemini._framing",
     ):
         monkeypatch.setattr(f"{module}.MAX_LINE", 5000)
     translator = StreamTranslator(source, target)

@@ -2,14 +2,10 @@
 
 import pytest
 
-from toolglot.calls import (
-    InvalidCallError,
-    ToolCall,
-    translate_id,
-    validate_tool_call,
-    validate_tool_calls,
-)
+from toolglot import ToolCall
+from toolglot.calls import translate_id
 from toolglot.errors import ToolglotError
+from toolglot.parsers import InvalidCallError, validate_tool_call, validated_calls
 
 SOUND = ToolCall(id="call_1", name="look", arguments='{"at":1}')
 
@@ -41,10 +37,10 @@ def test_many_calls_have_an_id_each():
     """S3-29, S0-47: equal calls too, and none has the id of another."""
     bare = ToolCall(id="", name="look")
     taken = ToolCall(id=validate_tool_call(bare).id, name="see")
-    first, second, third, fourth = validate_tool_calls([bare, bare, SOUND, taken])
+    first, second, third, fourth = validated_calls([bare, bare, SOUND, taken])
     assert len({first.id, second.id, third.id, fourth.id}) == 4
     assert (third, fourth) == (SOUND, taken)
-    assert validate_tool_calls([bare, bare, SOUND, taken]) == [first, second, third, fourth]
+    assert validated_calls([bare, bare, SOUND, taken]) == [first, second, third, fourth]
     assert translate_id("", "anthropic") == "", "not the business of that function"
 
 
@@ -61,7 +57,7 @@ def test_what_a_model_wrote_is_read():
 def test_what_cannot_be_read_is_kept(raw):
     """D-11: with the reason, and without harm to other calls."""
     bad = ToolCall(id="call_1", name="look", raw_input=raw)
-    call, other = validate_tool_calls([bad, SOUND])
+    call, other = validated_calls([bad, SOUND])
     assert call.invalid.startswith("failed to parse tool arguments: ")
     assert (call.raw_input, call.arguments) == (raw, "{}")
     assert call.to_canonical()["invalid"] == call.invalid

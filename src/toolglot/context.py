@@ -5,25 +5,51 @@ and equal context give equal bytes, which the prompt caches of providers depend 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
 from toolglot.events import StreamPass
-from toolglot.ir import Request, Response, Tool, ToolCall
+from toolglot.ir import Json, Request, Response, Tool, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
 
 DEFAULT_DIALECT: Final = "hermes"
-"""The dialect in which tools are told as text: the most common one, and models know JSON."""
+"""The dialect in which tools are described in the prompt: the most common one."""
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options that a configuration may set for a provider as they are."""
+
+    filter_required: bool = True
+    """Take parameters described as optional out of `required` where a target insists on those."""
+
+    optional_markers: tuple[str, ...] | None = None
+    """The words in a description that make a parameter optional; None: the usual ones."""
+
+    optional_booleans: bool = False
+    """Count every boolean parameter as optional, which some are not."""
+
+    nested_function: bool = False
+    """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
+
+    sanitize: Literal["off", "nul", "c0"] = "off"
+    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
+    but tabs and line ends (`c0`)."""
+
+    max_calls: Annotated[int, Meta(ge=1)] | None = None
+    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
+
+    id_max: Annotated[int, Meta(ge=8)] | None = None
+    """How long ids may be at the provider, if that is less than its protocol allows."""
+
+
+class Options(ProviderOptions, frozen=True, kw_only=True):
     """What a caller may choose. Every default is the faithful one."""
 
     strict: bool = False
@@ -39,32 +65,17 @@ class Options(Struct, frozen=True, kw_only=True):
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
 
     tools: str = "native"
-    """Declare tools to the provider (`native`), or tell them to a model that has none as text
-    (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
-
-    filter_required: bool = True
-    """Take parameters described as optional out of `required` where a target insists on those."""
-
-    optional_markers: tuple[str, ...] | None = None
-    """The words in a description that make a parameter optional; None: the usual ones."""
-
-    optional_booleans: bool = False
-    """Count every boolean parameter as optional, which some are not."""
+    """Declare tools to the provider (`native`), or describe them in the prompt of a model that has
+    none (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     schema_dialect: str | None = None
-    """The dialect of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
-
-    nested_function: bool = False
-    """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
+    """The subset of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
 
     ids: Literal["preserve", "prefix"] = "preserve"
     """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
 
     id_rule: str | None = None
     """Which ids the provider takes, if it is stricter than its protocol: `mistral`."""
-
-    id_max: int | None = None
-    """How long ids may be at the provider, if that is less than its protocol allows."""
 
     stream_tools: str = "live"
     """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
@@ -76,24 +87,18 @@ class Options(Struct, frozen=True, kw_only=True):
     """Check calls in answers against the schemas of their tools: note what is wrong, repair it, or
     mark the call as one to ask for again."""
 
-    sanitize: Literal["off", "nul", "c0"] = "off"
-    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
-    but tabs and line ends (`c0`)."""
-
     dialect: str | None = None
     """Make calls of those that a model writes into its text: in this dialect, or in any (`auto`).
     None: text is text."""
 
     broken: Literal["closed", "open"] = "closed"
-    """How an answer is told that breaks off: with all its parts closed and the error as it was
-    (`closed`), or so that agent clients ask again by themselves (`open`), which in some protocols
-    they only do if the last part was left open and the error is one that passes."""
-
-    max_calls: int | None = None
-    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
+    """How an answer that breaks off ends for the client: with all its parts closed and the error as
+    it was (`closed`), or so that agent clients ask again by themselves (`open`), which in some
+    protocols they only do if the last part was left open and the error is a temporary one."""
 
     max_calls_policy: Literal["note", "queue"] = "note"
-    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn."""
+    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn,
+    which only a program that keeps the `Context` can do."""
 
     attribution: Literal["keep", "drop"] = "keep"
     """The line by which a client names itself to its own provider, where a request stays in its
@@ -113,20 +118,20 @@ class Options(Struct, frozen=True, kw_only=True):
     the client in proportion, so that it makes room in time."""
 
     passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
-    """Passes of your own over a request, before all others."""
+    """Passes of your own over a request, before all others. Functions: for the library only."""
 
     event_passes: tuple[Callable[["Context"], StreamPass], ...] = ()
     """Passes of your own over the events of an answer, whole or streamed, after the calls are the
     client's again: each is called with the context of an answer and gives what has
-    `feed(event)`."""
+    `feed(event)`. Functions: for the library only."""
 
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
     """Passes of your own over a whole response of another protocol, behind `event_passes`; streams
-    do not go through them."""
+    do not go through them. Functions: for the library only."""
 
     @property
     def emulated_dialect(self) -> str | None:
-        """The dialect in which tools are told as text; None if the provider has tools."""
+        """The dialect of tools that are described in the prompt; None if they are declared."""
         if self.tools == "native":
             return None
         kind, _, dialect = self.tools.partition(":")
@@ -174,6 +179,7 @@ class Context:
         "options",
         "queued",
         "request",
+        "schema_texts",
         "source",
         "target",
         "tool_paths",
@@ -198,7 +204,7 @@ class Context:
         self.request = request
         self.undo = undo or Undo()
         self.declared: tuple[Tool, ...] | None = None
-        """The tools as the provider was told them; for an answer, if the request is known."""
+        """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.kept_state: dict[str, str] | None = None
         """The reasoning state of the answer for clients that do not return it, by key; None: nobody
@@ -207,6 +213,8 @@ class Context:
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
         self.known: object = None
+        self.schema_texts: dict[int, tuple[Json, bytes]] = {}
+        """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
         self._now = now
         self._counter = 0
@@ -222,12 +230,12 @@ class Context:
 
     @property
     def tool_surfaces(self) -> tuple[Surface, Surface]:
-        """The surfaces as passes over tools see them: tools told as text are functions."""
+        """The surfaces as passes over tools see them: in a prompt, all tools are functions."""
         source, target = self.surfaces
         if self.options.emulated_dialect is None:
             return source, target
         name = f"a model without tools ({target.name})"
-        return source, replace(target, name=name, tools=frozenset({"function"}))
+        return source, replace(target, name=name, tools=frozenset({"function"}), hosted_tools=())
 
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None

@@ -4,17 +4,19 @@ Values only: frozen, comparable, without behaviour beyond small conveniences. Th
 everywhere:
 
 - `None` means "the wire did not say". Defaults are never filled in here; that is the business of a
-target.
+  target.
 - `extras` keeps, by protocol name, what a decoder did not understand. Encoding merges back only its
-own protocol's.
-- `spelling` names the protocol whose wire wrote a list where a bare string would have done, so that
-  writing back gives the list again. It has no meaning for any other protocol.
+  own protocol's.
+- `wire_form` names the protocol whose wire wrote a list where a bare string would have done, so
+  that writing back gives the list again. It has no meaning for any other protocol.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
+
+from toolglot.wire.call_arguments import read_arguments
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object as it stands on the wire."""
@@ -134,7 +136,7 @@ class Reasoning(Value, frozen=True, kw_only=True, tag="reasoning"):
     extras: Extras = NO_EXTRAS
 
 
-CallKind: TypeAlias = Literal["function", "custom", "provider"]
+CallKind: TypeAlias = Literal["function", "custom"]
 
 
 class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
@@ -142,18 +144,50 @@ class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
 
     `arguments` is the JSON text as received: key order, big integers and `1.0` survive in it, and
     it may be invalid JSON. For a `custom` call it is the free-form input itself, not JSON.
-    `id_made` says that the wire had no id and the decoder made one up.
+    `id_made` says that the wire had no id and the decoder made one up. `raw_input` is what a model
+    wrote where a call was read out of text, and `invalid` why its arguments could not be read.
     """
 
     id: str
     name: str
-    arguments: str
-    kind: CallKind = "function"
+    arguments: str = "{}"
+    type: CallKind = "function"
     namespace: str | None = None
     id_made: bool = False
     signature: str | None = None
     cache: CacheMark | None = None
+    raw_input: str = ""
+    invalid: str = ""
     extras: Extras = NO_EXTRAS
+
+    @property
+    def kind(self) -> CallKind:
+        """The `type`, under the name that results and tool choices have for it."""
+        return self.type
+
+    @property
+    def input(self) -> Json:
+        """The arguments as an object; if they are none, under `$value` or `$invalid`."""
+        return read_arguments(self.arguments)[0]
+
+    def to_anthropic(self) -> Json:
+        """A `tool_use` block."""
+        return {"type": "tool_use", "id": self.id, "name": self.name, "input": self.input}
+
+    def to_openai(self) -> Json:
+        """An entry of `tool_calls`."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+    def to_generic(self) -> Json:
+        """The plain form for clients of no standard."""
+        return {"tool_call_id": self.id, "tool_name": self.name, "parameters": self.input}
+
+    def to_canonical(self) -> Json:
+        """Arguments as an object; `raw_input` and `invalid` only where there are any."""
+        wire = {"id": self.id, "name": self.name, "arguments": self.input, "type": self.type}
+        more = {"raw_input": self.raw_input, "invalid": self.invalid}
+        return wire | {key: value for key, value in more.items() if value}
 
 
 class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
@@ -165,7 +199,7 @@ class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
     is_error: bool | None = None
     kind: CallKind = "function"
     id_made: bool = False
-    spelling: str = ""
+    wire_form: str = ""
     cache: CacheMark | None = None
     extras: Extras = NO_EXTRAS
 
@@ -198,7 +232,7 @@ class Message(Value, frozen=True, kw_only=True):
     role: Role
     parts: tuple[Part, ...]
     name: str | None = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 
@@ -246,12 +280,15 @@ class ProviderTool(Value, frozen=True, kw_only=True, tag="provider"):
 Tool: TypeAlias = FunctionTool | CustomTool | NamespaceTool | ProviderTool
 
 
+ChoiceKind: TypeAlias = Literal["function", "custom", "provider"]
+
+
 class ToolChoice(Value, frozen=True, kw_only=True):
     """Which tools the model may or must call. `names` narrows `auto` and `required`."""
 
     mode: Literal["auto", "required", "none", "tool"]
     names: tuple[str, ...] = ()
-    kind: CallKind = "function"
+    kind: ChoiceKind = "function"
     extras: Extras = NO_EXTRAS
 
 
@@ -316,7 +353,7 @@ class Request(Value, frozen=True, kw_only=True):
     cache_key: str | None = None
     cache_retention: str | None = None
     store: bool | None = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 
@@ -367,7 +404,7 @@ class Choice(Value, frozen=True, kw_only=True):
     index: int = 0
     stop: StopReason | None = None
     logprobs: Any = None
-    spelling: str = ""
+    wire_form: str = ""
     extras: Extras = NO_EXTRAS
 
 

@@ -2,7 +2,7 @@
 
 Every group of facts carries where and when it was read; what could not be confirmed is None. The
 file is read once, when something is asked for. Facts can be changed in two ways: for one question,
-by a mapping that is laid over them, or for good, by registering.
+by a mapping that is laid over them, or for this process, by `register_profile`.
 """
 
 import re
@@ -83,7 +83,7 @@ class Auth(Facts, frozen=True, kw_only=True):
         return {**({self.header: self.prefix + key} if key else {}), **self.headers}
 
 
-class Tools(Facts, frozen=True, kw_only=True):
+class ToolFacts(Facts, frozen=True, kw_only=True):
     """How tools are called. None is unknown."""
 
     format: Literal["json", "xml", "custom", "unknown"] = "unknown"
@@ -91,7 +91,7 @@ class Tools(Facts, frozen=True, kw_only=True):
     """Several calls in one answer."""
 
     max_tools: int | None = None
-    """Tools in one request."""
+    """ToolFacts in one request."""
 
     max_calls: int | None = None
     """Calls in one answer."""
@@ -102,18 +102,20 @@ class Tools(Facts, frozen=True, kw_only=True):
     streaming: Literal["deltas", "whole", "opt-in"] | None = None
     """How calls are streamed: in pieces, each at once, or in pieces if asked for."""
 
-    ids: str = "any"
-    """The rule for the ids of calls, by name."""
+    ids: Literal["any", "optional", "short", "word", "mistral"] = "any"
+    """The ids of calls: `optional` may be left out, `short` has at most 40 characters, `word` has
+    letters, digits, underscores and hyphens; other names are those of `toolglot.surface.ID_RULES`,
+    which are enforced."""
 
     dialects: tuple[str, ...] = ()
     """How its models write calls into the text when they slip."""
 
     calling: str = "native"
-    """How its models are told of tools: declared to the provider (`native`), or as text
+    """How its models get tools: declared to the provider (`native`), or as text
     (`emulated`, `emulated:hermes`), because they have none. The option `tools` takes this word."""
 
 
-class Reasoning(Facts, frozen=True, kw_only=True):
+class ReasoningFacts(Facts, frozen=True, kw_only=True):
     """Where reasoning is, and whether it must come back."""
 
     field: Literal[
@@ -153,8 +155,8 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     title: str = ""
     endpoints: tuple[Endpoint, ...]
     auth: Auth
-    tools: Tools = Tools()
-    reasoning: Reasoning | None = None
+    tools: ToolFacts = ToolFacts()
+    reasoning: ReasoningFacts | None = None
     quirks: tuple[Quirk, ...] = ()
     notes: tuple[str, ...] = ()
     local: bool = False
@@ -188,14 +190,7 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         )
 
 
-class IdRule(Facts, frozen=True, kw_only=True):
-    """What the id of a call must look like."""
-
-    pattern: str
-    text: str
-
-
-class Family(Facts, frozen=True, kw_only=True):
+class ModelFamily(Facts, frozen=True, kw_only=True):
     """What is known about models by their names. None is unknown."""
 
     name: str
@@ -209,7 +204,7 @@ class Family(Facts, frozen=True, kw_only=True):
     """How it writes calls as text."""
 
     calling: str | None = None
-    """How it is told of tools, where that differs from its provider's other models."""
+    """How it gets tools, where that differs from its provider's other models."""
 
     thought_signatures: bool = False
     """Calls in the history must carry the state they came with."""
@@ -237,9 +232,8 @@ class _Book(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file."""
 
     providers: Mapping[str, Profile]
-    families: tuple[Family, ...]
+    families: tuple[ModelFamily, ...]
     names: Mapping[str, _Name]
-    id_rules: Mapping[str, IdRule]
     historical: _Historical
 
 
@@ -259,7 +253,6 @@ def _book() -> _Book:
 
 _lock: Final = allocate_lock()
 _profiles: dict[str, Profile] = {}
-_capabilities: dict[str, Capabilities] = {}
 
 
 def get_profile(provider: str, overrides: Mapping[str, Any] | None = None) -> Profile:
@@ -278,8 +271,7 @@ def get_capabilities(provider: str, overrides: Mapping[str, Any] | None = None) 
 
     For what is true today ask `get_profile(provider).capabilities`.
     """
-    known = _capabilities.get(provider) or _book().historical.providers.get(provider)
-    found = known or Capabilities()
+    found = _book().historical.providers.get(provider) or Capabilities()
     return _laid_over(found, overrides) if overrides else found
 
 
@@ -298,34 +290,14 @@ def _changed(name: str, facts: Mapping[str, Any]) -> Profile:
         return _read({**facts, "name": name}, Profile)
 
 
-def register_capabilities(name: str, facts: Capabilities | Mapping[str, Any]) -> Capabilities:
-    """Add an entry to the historical matrix, or change one."""
-    with _lock:
-        made = facts if isinstance(facts, Capabilities) else get_capabilities(name, facts)
-        _capabilities[name] = made
-        return made
-
-
-def unregister(name: str) -> None:
-    """Forget what was registered under a name."""
-    with _lock:
-        _profiles.pop(name, None)
-        _capabilities.pop(name, None)
-
-
 def profiles() -> tuple[Profile, ...]:
     """All providers, those of the file in its order and then the registered ones."""
     return tuple({**_book().providers, **_profiles}.values())
 
 
-def families() -> tuple[Family, ...]:
+def families() -> tuple[ModelFamily, ...]:
     """All model families, the narrow ones before the wide ones."""
     return _book().families
-
-
-def id_rule(name: str) -> IdRule:
-    """A rule for the ids of calls."""
-    return _book().id_rules[name]
 
 
 _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
@@ -333,7 +305,7 @@ _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
 
 
 @lru_cache(maxsize=1024)
-def family_of(model: str) -> Family | None:
+def family_of(model: str) -> ModelFamily | None:
     """The family of a model, by its name as any provider spells it."""
     name = model.rpartition("/")[2].lower()
     names = {name, _VENDOR.sub("", name)}
@@ -381,7 +353,7 @@ PROVIDERS: Final[Mapping[str, str]] = _Names()
 
 
 def tools_for(model: str, provider: str | None = None) -> str:
-    """How a model is told of tools, in the words of the option `tools`; `native` if unknown."""
+    """How a model gets tools, as a value of the option `tools`; `native` if unknown."""
     family = family_of(model)
     if family is not None and family.calling is not None:
         return family.calling

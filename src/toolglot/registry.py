@@ -1,16 +1,21 @@
 """The protocols by name."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Protocol
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any, Final, Protocol
 
+from toolglot.api import Api
 from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
 from toolglot.events import Event
 from toolglot.ir import ApiError, Json, Request, Response
+from toolglot.profiles import Auth
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
+from toolglot.wire.call_places import CallPlaces
 from toolglot.wire.follow import Check
 from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.stream_rules import Linter
 
 
 class StreamDecoder(Protocol):
@@ -43,11 +48,14 @@ class StreamEncoder(Protocol):
         ...
 
 
-class Codec(Protocol):
-    """What every protocol package offers: its name, its surface and the seven names."""
+class ProtocolModule(Protocol):
+    """What every protocol package offers: its facts, its stream rules and the seven names."""
 
     NAME: str
     SURFACE: Surface
+    API: Api
+    LINTER: Linter[Any]
+    CALLS: CallPlaces
 
     def decode_request(self, wire: WireRequest, ctx: Context) -> Request:
         """The interlingua of a request."""
@@ -78,14 +86,33 @@ class Codec(Protocol):
         ...
 
 
-PROTOCOLS: Final[Mapping[str, Codec]] = {
-    codec.NAME: codec for codec in (anthropic, openai_chat, openai_responses, gemini, ollama)
+PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
+    module.NAME: module for module in (anthropic, openai_chat, openai_responses, gemini, ollama)
 }
 
 
-def get_protocol(name: str) -> Codec:
+def get_protocol(name: str) -> ProtocolModule:
     """The protocol of that name, or an `UnknownProtocolError` that lists them."""
     try:
         return PROTOCOLS[name]
     except KeyError:
         raise UnknownProtocolError(name, tuple(PROTOCOLS)) from None
+
+
+def default_auth(name: str) -> Auth:
+    """How a key is sent in a protocol, unless its provider is known to differ."""
+    api = get_protocol(name).API
+    return Auth(header=api.key_header, prefix=api.key_prefix, headers=api.fixed_headers)
+
+
+def guess_caller(path: str, headers: Container[str], query: Container[str]) -> str:
+    """The protocol of a client, by what only clients of that protocol send."""
+    for name, codec in PROTOCOLS.items():
+        api = codec.API
+        if (
+            any(header in headers for header in api.client_headers)
+            or any(key in query for key in api.client_query)
+            or (api.client_paths and re.search(api.client_paths, path))
+        ):
+            return name
+    return next(name for name, codec in PROTOCOLS.items() if codec.API.assumed)

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
@@ -26,16 +27,16 @@ class Rule(Struct, frozen=True, kw_only=True):
 
 
 ID_RULES: Final[Mapping[str, Rule]] = {
-    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API.
+    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API
+    # (https://github.com/anomalyco/opencode/issues/1680).
     "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
 }
-"""The ids that providers take who are stricter than the protocol they speak, by name."""
+"""Rules of providers that are stricter than the protocol they speak, by the name that the option
+`id_rule` and the profiles use."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):
-    """Facts about one protocol. Field names are those of the interlingua, paths those of the
-    wire.
-    """
+    """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
     name: str
     path: str
@@ -150,6 +151,15 @@ class Surface(Struct, frozen=True, kw_only=True):
     tools: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""
 
+    hosted_tools: tuple[HostedTool, ...] = ()
+    """Tools of its own that the provider runs, and that other protocols have, too."""
+
+    client_tools: tuple[ClientTool, ...] = ()
+    """Tools of its own that the client runs."""
+
+    found_tools: Mapping[str, str] = {}
+    """Parts that name a tool which a search has found, by type: the member with its name."""
+
     provider_tools_alone: bool = False
     """It takes tools of its own only where no functions are declared."""
 
@@ -189,13 +199,13 @@ class Surface(Struct, frozen=True, kw_only=True):
     """What a tool without `strict` means; None: the protocol has no such field."""
 
     schema: str = ""
-    """The dialect of JSON Schema that tools are declared in; none: any JSON Schema."""
+    """The subset of JSON Schema that tools are declared in; none: any JSON Schema."""
 
     strict_schema: str = ""
-    """The dialect where `strict` is asked for."""
+    """The subset where `strict` is asked for."""
 
     output_schema: str = ""
-    """The dialect of schemas for structured output."""
+    """The subset of schemas for structured output."""
 
     schema_formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
@@ -211,9 +221,6 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     wants_true_required: bool = False
     """A model behind it must fill every parameter that is listed as required."""
-
-    error_flag: bool = True
-    """A tool result can say that it failed."""
 
     requires_max_tokens: bool = False
     stream_default: bool = False

@@ -50,7 +50,7 @@ class Step(Struct, frozen=True, kw_only=True):
             call,
             name=self.name,
             namespace=self.namespace or call.namespace,
-            kind=self.kind or call.kind,
+            type=self.kind or call.kind,
             arguments=self.arguments(call.arguments) if self.arguments else call.arguments,
         )
 

@@ -38,7 +38,7 @@ def test_one_provider_is_shown_with_its_sources(capsys, monkeypatch):
     assert main(["capabilities", "openrouter"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("openrouter: OpenRouter\n")
-    assert "HTTP-Referer, X-Title" in out
+    assert "optional: HTTP-Referer, X-Title" in " ".join(out.split())
     profile = get_profile("openrouter")
     for facts in (*profile.endpoints, profile.auth, profile.tools, *profile.quirks):
         assert f"read {facts.date}: {facts.source}" in out

@@ -8,13 +8,15 @@ import pytest
 from toolglot.cli.clients import CLIENTS, launch, written
 from toolglot.registry import PROTOCOLS
 
-ROWS = [(client, protocol) for client in CLIENTS.values() for protocol in client.ways]
+ROWS = [(client, protocol) for client in CLIENTS.values() for protocol in client.setups]
 WHERE = {"url": "http://127.0.0.1:1234/", "key": "tg-key", "folder": "/run/folder"}
 
 
 def fill(name, protocol=None, *, model="some/model", **changes):
     client = CLIENTS[name]
-    return launch(client, protocol or next(iter(client.ways)), **{**WHERE, **changes}, model=model)
+    return launch(
+        client, protocol or next(iter(client.setups)), **{**WHERE, **changes}, model=model
+    )
 
 
 @pytest.mark.parametrize(("client", "protocol"), ROWS)
@@ -52,7 +54,7 @@ def test_codex_is_told_in_toml():
     assert tomllib.loads(address)["model_providers"]["toolglot"]["base_url"].endswith("/v1")
 
 
-@pytest.mark.parametrize("protocol", CLIENTS["opencode"].ways)
+@pytest.mark.parametrize("protocol", CLIENTS["opencode"].setups)
 def test_opencode_is_told_in_json(protocol):
     config = json.loads(fill("opencode", protocol).environment["OPENCODE_CONFIG_CONTENT"])
     provider = config["provider"]["toolglot"]

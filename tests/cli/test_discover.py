@@ -67,9 +67,9 @@ def test_a_sample_that_shows_nothing(cli, tmp_path):
 @pytest.mark.parametrize(
     ("argv", "why"),
     [
-        ((), "give the address of a server, or --sample FILE"),
-        (("http://x", "--sample", "y"), "give the address of a server, or --sample FILE"),
-        (("--sample", "y", "--write", "z"), "have no meaning for a sample"),
+        ((), "give the URL of a server, or --sample FILE"),
+        (("http://x", "--sample", "y"), "give the URL of a server, or --sample FILE"),
+        (("--sample", "y", "--write", "z"), "cannot be combined with --sample"),
         (("http://x", "--key", KEY), "--key takes env:NAME or file:PATH"),
         (("http://x", "--key", "env:"), "--key takes env:NAME or file:PATH"),
     ],
@@ -104,7 +104,9 @@ def test_what_to_do_about_keys(cli, monkeypatch):
     with serving(gate) as url:
         done = cli("discover", url)
         assert done.code == 1
-        assert f"{url}: it asks for a key; give --key env:NAME or --key file:PATH" in done.err
+        assert (
+            f"{url}: the server requires a key; give --key env:NAME or --key file:PATH" in done.err
+        )
         monkeypatch.setenv("SOME_KEY", "not-the-right-one")
         done = cli("discover", url, "--key", "env:SOME_KEY")
     assert done.code == 1
@@ -131,7 +133,7 @@ def test_a_server_that_wants_to_know_the_model(cli):
     with serving(lambda probe: missing) as url:
         done = cli("discover", url)
     assert done.code == 1
-    assert "it does not know the model; name one of its models with --model" in done.err
+    assert "the server does not have this model; choose one with --model" in done.err
 
 
 def test_nobody_there(cli):
@@ -162,7 +164,7 @@ def test_the_provider_is_written_into_the_configuration(cli, tmp_path):
     with serving(CHAT) as url:
         done = cli("discover", url, "--write", str(file), "--name", "mine")
         assert done.code == 0
-        assert f"{file}: provider mine; ask for its models as mine/MODEL" in done.err
+        assert f"{file}: added provider mine; its models are mine/MODEL" in done.err
         text = file.read_text()
         assert text.startswith("# Ours.\n[server]\nport = 1\n")
         assert tomllib.loads(text)["providers"]["mine"]["base_url"] == f"{url}/v1"

@@ -61,7 +61,7 @@ def test_all_five_protocols(cli):
     )
     text = done.out.decode()
     assert done.code == 0, text
-    assert "toolglot.toml is sound: 5 providers" in text
+    assert "toolglot.toml is valid: 5 providers" in text
     assert text.count("models: scripted") == 5
     for protocol in PROTOCOLS:
         for form in ("whole", "stream"):
@@ -90,7 +90,7 @@ def test_as_json(cli):
     assert report["versions"]["Python"]
     assert report["config"] == {
         "path": "toolglot.toml",
-        "words": "toolglot.toml is sound: 2 providers, 0 routes",
+        "words": "toolglot.toml is valid: 2 providers, 0 routes",
         "problem": "",
     }
     assert report["keys"]["up"] == [{"source": "env:WORK_KEY", "masked": "sk-…efgh", "problem": ""}]
@@ -181,7 +181,7 @@ def test_a_provider_that_nobody_described(cli):
 def test_the_database(cli, tmp_path):
     file = tmp_path / "keys.db"
     (tmp_path / "toolglot.toml").write_text(f'[server]\nkeys = true\ndatabase = "{file}"\n')
-    assert f"{file} will be made" in cli("doctor", columns=200).out.decode()
+    assert f"{file} will be created" in cli("doctor", columns=200).out.decode()
     assert not file.exists()
     assert cli("keys", "create", "mine", "--database", str(file)).code == 0
     assert f"{file}: 1 keys, 0 requests" in cli("doctor", columns=200).out.decode()

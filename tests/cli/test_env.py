@@ -71,7 +71,7 @@ def test_a_hint_is_a_comment(cli):
     [
         (("nobody",), "invalid choice: 'nobody'"),
         (("claude", "--protocol", "gemini"), "Claude Code speaks anthropic, not gemini"),
-        (("opencode",), "opencode needs to be told a model: add --model"),
+        (("opencode",), "opencode needs a model: add --model"),
     ],
 )
 def test_called_wrongly(cli, argv, words):

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from toolglot.gateway.access.rate_limits import Budget
-from toolglot.gateway.access.virtual_keys import KeyRing
-from toolglot.gateway.storage.database import open_database
+from toolglot.gateway.access.authentication import Authenticator
+from toolglot.gateway.access.virtual_keys import Budget
+from toolglot.gateway.storage.database import database, open_database
+from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore, list_keys
 
 
 @pytest.fixture(autouse=True)
@@ -19,13 +20,19 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def ring(path, action):
-    """What an action finds in the file, as the gateway opens it."""
+def stored(home):
+    """All keys in the file."""
+    with database(home / "toolglot.db") as db:
+        return list_keys(db)
+
+
+def authenticated(home, token):
+    """The key of a token, as the gateway finds it."""
 
     async def run():
-        ring = KeyRing(path)
-        found = await action(ring)
-        await ring.close()
+        keys = SqliteKeyStore(home / "toolglot.db")
+        found = await Authenticator(keys).authenticate(token)
+        await keys.close()
         return found
 
     return asyncio.run(run())
@@ -35,9 +42,9 @@ def test_a_key_is_printed_alone_and_opens_the_gateway(cli, home):
     done = cli("keys", "create", "alice")
     assert done.code == 0
     assert re.fullmatch(rb"tg-[\w-]{40}\n", done.out)
-    key = ring(home / "toolglot.db", lambda ring: ring.check(done.out.decode().strip()))
+    key = authenticated(home, done.out.decode().strip())
     assert key.name == "alice"
-    assert done.err == f"key {key.id}, alice: keep it, it is not shown again\n"
+    assert done.err == f"key {key.id}, alice: store it now, it is not printed again\n"
 
 
 def test_what_a_key_is_bound_to(cli, home):
@@ -45,7 +52,7 @@ def test_what_a_key_is_bound_to(cli, home):
         *("keys", "create", "ci", "--models", "gpt-*, claude-*", "--rpm", "60", "--tpm", "200k"),
         *("--budget", "2M/day", "--expires", "30d"),
     )
-    (key,) = ring(home / "toolglot.db", KeyRing.list)
+    (key,) = stored(home)
     assert key.models == ("gpt-*", "claude-*")
     assert (key.rpm, key.tpm, key.budget) == (60, 200_000, Budget(2_000_000, "day"))
     assert key.expires == key.created + 30 * 86400
@@ -62,7 +69,7 @@ def test_what_a_key_is_bound_to(cli, home):
 )
 def test_budgets(cli, home, said, budget):
     cli("keys", "create", "a", "--budget", said)
-    (key,) = ring(home / "toolglot.db", KeyRing.list)
+    (key,) = stored(home)
     assert key.budget == budget
 
 
@@ -138,7 +145,7 @@ def test_keys_are_listed_as_json(cli):
 def test_no_keys_is_not_an_error(cli, home):
     open_database(home / "toolglot.db").close()
     done = cli("keys", "list")
-    assert done == (0, b"", "no keys yet: `toolglot keys create NAME` makes one\n")
+    assert done == (0, b"", "no keys yet: create one with `toolglot keys create NAME`\n")
     assert json.loads(cli("keys", "list", "--json").out) == []
 
 
@@ -149,7 +156,7 @@ def test_keys_are_revoked_by_name_or_id(cli, home):
     assert (done.code, done.err) == (0, "")
     assert done.out.decode().startswith(f"key {key['id']}, alice: revoked 20")
     assert cli("keys", "revoke", key["id"]).out == done.out
-    assert ring(home / "toolglot.db", lambda ring: ring.check(token)) is None
+    assert authenticated(home, token) is None
 
 
 def test_another_file(cli, tmp_path):

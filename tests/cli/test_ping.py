@@ -72,20 +72,20 @@ def test_the_models_of_a_gateway():
 
 
 def test_one_cheap_request_that_works():
-    found, asked = through_a_gateway("one-tool", probe.complaint, "k", "some-model")
+    found, asked = through_a_gateway("one-tool", probe.first_error, "k", "some-model")
     assert found is None
     assert [each.model for each in asked] == ["some-model"]
     assert asked[0].body["max_tokens"] == 16
 
 
 def test_one_that_fails_says_why():
-    found, asked = through_a_gateway("refused", probe.complaint, "k", "some-model")
+    found, asked = through_a_gateway("refused", probe.first_error, "k", "some-model")
     assert found == ("The moon is in the wrong house.", True)
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "complaint"),
+    ("body", "status", "error"),
     [
         ({"error": {"message": "no key"}}, 401, ("no key", True)),
         ({"error": "no key"}, 403, ("no key", True)),
@@ -94,8 +94,8 @@ def test_one_that_fails_says_why():
         ({}, 503, ("status 503", False)),
     ],
 )
-def test_what_lasts_and_what_passes(body, status, complaint):
-    assert ask(body, status, probe.complaint, "k", "m") == complaint
+def test_what_lasts_and_what_passes(body, status, error):
+    assert ask(body, status, probe.first_error, "k", "m") == error
 
 
 def test_an_answer_that_is_no_json():
@@ -104,6 +104,6 @@ def test_an_answer_that_is_no_json():
 
     async def main():
         async with upstream(handle) as url:
-            return await asyncio.to_thread(probe.complaint, url, "k", "m")
+            return await asyncio.to_thread(probe.first_error, url, "k", "m")
 
     assert asyncio.run(main()) == ("status 502", False)

@@ -44,7 +44,7 @@ def record(
         now=NOW,
     )
     recorder = Recorder(directory)
-    recording = recorder.begin(meta)
+    recording = recorder.start(meta)
     exchange = Exchange(client, provider, options, now=NOW)
     asked = json.dumps(ASKS[client], indent=1).encode()
     recording.client_request(asked)
@@ -143,7 +143,7 @@ def test_a_long_difference_is_cut(cli, tmp_path):
 
 def test_a_refused_request_has_nothing_to_replay(cli, tmp_path):
     recorder = Recorder(tmp_path)
-    recording = recorder.begin(Meta(request_id="r", client="anthropic", provider="openai-chat"))
+    recording = recorder.start(Meta(request_id="r", client="anthropic", provider="openai-chat"))
     recording.client_request(b"{}")
     recording.end()
     recorder.close()

@@ -120,7 +120,7 @@ def test_no_gateway_there(install):
 def test_called_wrongly(install):
     done = run(install("claude", SAYS_ALL), "claude", "-p", "hello")
     assert done.returncode == 2
-    assert "-p hello: what is meant for the client goes after --" in done.stderr
+    assert "-p hello: put arguments of the client after --" in done.stderr
 
 
 # --- the gateway ----------------------------------------------------------------------------------

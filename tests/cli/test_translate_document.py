@@ -255,4 +255,4 @@ def test_calls_in_the_text_are_found_if_asked_for(cli, tmp_path):
     assert "call-promoted" in done.err
     refused = cli("translate", *pair("anthropic", "openai-chat"), "--dialect", "auto", data=b"{}")
     assert refused.code == 2
-    assert "--dialect has no meaning for --what request" in refused.err
+    assert "--dialect has no effect with --what request" in refused.err

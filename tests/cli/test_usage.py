@@ -9,9 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from toolglot.gateway.access.ledger import Ledger, Row
-from toolglot.gateway.access.virtual_keys import create_key
+from toolglot.gateway.access.ledger import LedgerEntry
 from toolglot.gateway.storage.database import open_database
+from toolglot.gateway.storage.sqlite_keys import create_key
+from toolglot.gateway.storage.sqlite_ledger import SqliteLedger
 
 DAY = 86400
 
@@ -25,11 +26,17 @@ def path(tmp_path, monkeypatch):
         _, alice = create_key(db, "alice", now)
 
     async def run():
-        ledger = Ledger(path)
+        ledger = SqliteLedger(path)
         for row in (
-            Row(time=now, key=alice.id, model="sonnet", provider="openai", input=100, output=5),
-            Row(time=now, key="gone", model="gpt", provider="openai", status=429, total_ms=7.6),
-            Row(time=now - 10 * DAY, key=alice.id, model="gpt", provider="zai", cached=9, lossy=2),
+            LedgerEntry(
+                time=now, key=alice.id, model="sonnet", provider="openai", input=100, output=5
+            ),
+            LedgerEntry(
+                time=now, key="gone", model="gpt", provider="openai", status=429, total_ms=7.6
+            ),
+            LedgerEntry(
+                time=now - 10 * DAY, key=alice.id, model="gpt", provider="zai", cached=9, lossy=2
+            ),
         ):
             ledger.record(row)
         await ledger.close()
@@ -99,7 +106,7 @@ def test_files_name_the_group_by_its_kind(cli, path):
 
 def test_nothing_used(cli, path):
     done = cli("usage", "--until", "2001-01-01")
-    assert done == (0, b"", "nothing was used in that time\n")
+    assert done == (0, b"", "there were no requests in that time\n")
     assert json.loads(cli("usage", "--until", "2001-01-01", "--json").out) == []
 
 

@@ -1,8 +1,12 @@
 # ruff: noqa: RUF001 - the bars and gaps are what the models write
-"""Texts for every dialect, written for these tests, and what is in them."""
+"""Texts for every dialect and what is in them: hand-made where there are any, else rendered."""
 
 import json
 from typing import Any, NamedTuple
+
+from toolglot.dialects.rendering import render_calls
+from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.text import parse_text
 
 TOOLS = [
     {
@@ -232,7 +236,7 @@ GEMMA_QUOTE = '<|"|>'
 PLAIN = ("note_tide", {"port": "Oslo", "hours": 3, "loud": False})
 PYTHON = f"[{_python(TIDE)}, {_python(BELL)}]"
 
-SAMPLES: dict[str, list[Sample]] = {
+HAND_MADE: dict[str, list[Sample]] = {
     "hermes": [
         HERMES,
         Sample(f"{THOUGHT}\n{HERMES.text}", BOTH, f"\n{HERMES.content}", THOUGHT[7:-8]),
@@ -673,3 +677,17 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample("Final Answer: 42", [], " 42"),
     ],
 }  # fmt: skip
+
+
+def rendered(dialect: str) -> list[Sample]:
+    """One call and two as the row itself writes them."""
+    samples = []
+    for wanted in (BOTH[:1], BOTH):
+        calls = [{"name": name, "arguments": arguments} for name, arguments in wanted]
+        text = render_calls(calls, dialect, TOOLS)
+        samples.append(Sample(text, wanted, parse_text(text, TOOLS, dialect).content))
+        assert samples[-1].content.strip() == ""
+    return samples
+
+
+SAMPLES = {name: HAND_MADE.get(name) or rendered(name) for name in DIALECTS}

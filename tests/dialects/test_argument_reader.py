@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.samples import SAMPLES, TOOLS
 
-from toolglot.dialects.reader import LIVE_FROM
+from toolglot.dialects.reader import STREAM_FROM
 from toolglot.dialects.text import (
     Begun,
     Broken,
@@ -104,7 +104,7 @@ def test_the_call_is_known_before_its_arguments_s3_27(text):
         segments = decoder.feed(char)
         seen += [decoder.in_progress] if decoder.in_progress not in seen else []
         if any(isinstance(each, Begun) for each in segments):
-            assert place < LIVE_FROM + 150
+            assert place < STREAM_FROM + 150
     decoder.close()
     call_id = "functions.note_tide:7" if "functions." in text else "call_0"
     assert {call_id: "note_tide"} in seen
@@ -121,7 +121,7 @@ def test_a_call_that_is_cut_is_the_same_at_any_cut(text, end, seed):
     for each in whole:
         if isinstance(each, tuple) and isinstance(each[2], Broken):
             assert each[2].raw in text
-            assert len(each[0]) >= LIVE_FROM
+            assert len(each[0]) >= STREAM_FROM
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.dialects.literals import JsonScan, Literal, lenient, number, pieces, same
+from toolglot.dialects.literals import JsonScanner, Literal, lenient, number, pieces, same
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_pieces_of_an_array_and_of_an_object():
 
 
 def test_scan_goes_on_where_it_stopped():
-    scan = JsonScan(0)
+    scan = JsonScanner(0)
     text = '{"a\\"": "}'
     assert not scan.advance(text)
     assert scan.in_string

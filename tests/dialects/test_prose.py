@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.samples import SAMPLES, TOOLS
 
-from toolglot.dialects.markers import Situation, armed
+from toolglot.dialects.markers import SearchState, marker_set
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import Begun, Broken, Call, Piece, Reasoning, Text, TextDecoder
 
@@ -137,8 +137,8 @@ def test_plain_text_is_not_kept():
 
 def test_what_is_looked_for_is_worked_out_once():
     """Bounds: equal situations share their patterns."""
-    situation = Situation(
-        ("hermes",),
+    state = SearchState(
+        (DIALECTS["hermes"],),
         False,
         True,
         False,
@@ -148,4 +148,4 @@ def test_what_is_looked_for_is_worked_out_once():
         False,
         (),
     )
-    assert armed(situation) is armed(situation._replace())
+    assert marker_set(state) is marker_set(state._replace())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolglot.dialects.reader import Reader, Refused, Stops, Tools, plausible
+from toolglot.dialects.reader import NotACall, Reader, Stops, Tools, plausible
 
 
 def drive(steps, reader: Reader, pieces: list[str]):
@@ -28,7 +28,7 @@ def test_until_stops_at_the_first_mark(pieces):
 
 def test_until_gives_up_beyond_its_limit():
     reader = Reader(Tools(None))
-    with pytest.raises(Refused):
+    with pytest.raises(NotACall):
         drive(reader.until(Stops(">"), 5), reader, ["abcdefgh", ">"])
 
 

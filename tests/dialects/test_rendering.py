@@ -17,14 +17,13 @@ from toolglot.dialects.reader import Call
 from toolglot.dialects.rendering import render_calls, render_result, render_tools
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import TextDecoder, parse_text
-from toolglot.dialects.writers_table import WRITERS
 from toolglot.errors import DecodeError, InexpressibleError
 from toolglot.wire import jsontext
 
 JSON_ONLY = [
     name
-    for name in DIALECTS
-    if type(WRITERS[name]).__name__ in ("JsonWriter", "NamedWriter", "PythonWriter")
+    for name, row in DIALECTS.items()
+    if type(row.writer).__name__ in ("JsonWriter", "NamedWriter", "PythonWriter")
 ]
 """Dialects that can say any arguments, whatever the schema."""
 
@@ -289,7 +288,7 @@ def section(title: str) -> str:
 
 def test_what_the_documentation_shows_works():
     names: dict[str, Any] = {"toolglot": toolglot}
-    for title in ("Writing", "Models without tools"):
+    for title in ("Writing", "Models without tools", "A dialect of your own"):
         blocks = re.findall(r"```python\n(.*?)```", section(title), re.DOTALL)
         assert blocks
         for block in blocks:

@@ -1,20 +1,23 @@
-"""Outputs collected from public test suites, if they lie beside the repository.
+"""Outputs of models, our own and those collected from public test suites, where they are there.
 
 The numbers are what passed when they were last raised: they may go up, never down.
 """
 
 import json
+import random
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from tests.dialects.samples import SAMPLES, TOOLS
+from tests.evidence import BESIDE
 
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import ParsedText, TextDecoder, merged, parse_text
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared"
-CASES = FOLDER / "dialect-cases.jsonl"
-STREAMS = FOLDER / "dialect-stream-cases.jsonl"
+CASES = BESIDE / "dialect-cases.jsonl"
+STREAMS = BESIDE / "dialect-stream-cases.jsonl"
 RECORDED = {
     "anthropic_invoke": 5,
     "anthropic_legacy": 2,
@@ -106,11 +109,46 @@ HELD = {
     "pythonic-sglang-009": "a bracket at the end is text, and is kept",
 }
 """Strict cases that are read otherwise here, and why."""
-pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the collected cases are not here")
+collected = pytest.mark.skipif(not CASES.exists(), reason="the collected cases are not here")
 
 
 def _lines(file: Path) -> list[dict]:
+    if not file.exists():
+        return []
     return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+
+
+def _own() -> list[dict]:
+    """Our own samples in the form of the collected cases."""
+    return [
+        {
+            "id": f"{name}-{number}",
+            "format": name,
+            "text": sample.text,
+            "tools": TOOLS,
+            "note": "[mode:thinking-prefilled]" if sample.thinking else "",
+            "expect": {
+                "content": sample.content,
+                "reasoning": sample.reasoning,
+                "calls": [
+                    {"name": call, "arguments": arguments, "id": call_id}
+                    for (call, arguments), call_id in zip_longest(sample.calls, sample.ids or ())
+                ],
+            },
+        }
+        for name, samples in SAMPLES.items()
+        for number, sample in enumerate(samples)
+    ]
+
+
+def _pieces(text: str, seed: str) -> list[str]:
+    """A text as a model streams it: in pieces of a few characters."""
+    dice, pieces = random.Random(seed), []
+    while text:
+        size = dice.randint(1, 7)
+        pieces.append(text[:size])
+        text = text[size:]
+    return pieces
 
 
 def _flat(text: str | None) -> str:
@@ -147,6 +185,12 @@ def _cut(pieces: list[str], case: dict, dialect: str) -> ParsedText:
     return ParsedText(decoder.dialect, tuple(merged([*segments, *decoder.close()])))
 
 
+def test_our_own_cases_are_of_every_dialect_and_pass():
+    assert {case["format"] for case in _own()} == DIALECTS.keys()
+    assert [case["id"] for case in _own() if not _passes(case)] == []
+
+
+@collected
 def test_strict_cases_do_not_get_worse():
     passed: Counter[str] = Counter()
     total: Counter[str] = Counter()
@@ -163,11 +207,13 @@ def test_strict_cases_do_not_get_worse():
     assert RECORDED.keys() == total.keys()
 
 
+@collected
 def test_what_is_read_otherwise_is_known_and_has_a_reason():
     strict = [case for case in _lines(CASES) if _strict(case)]
     assert {case["id"] for case in strict if not _passes(case)} == HELD.keys()
 
 
+@collected
 def test_declared_tools_settle_what_the_text_leaves_open():
     zipcode = {"properties": {"zipcode": {"type": "string"}, "count": {"type": "integer"}}}
     tools = {
@@ -181,15 +227,15 @@ def test_declared_tools_settle_what_the_text_leaves_open():
 
 @pytest.mark.parametrize("dialect", ["own", "auto"])
 def test_every_case_is_the_same_by_the_character(dialect):
-    for case in _lines(CASES):
+    for case in [*_own(), *_lines(CASES)]:
         name = case["format"] if dialect == "own" else "auto"
         text = case["text"]
         assert _cut(list(text), case, name) == _cut([text], case, name), case["id"]
 
 
-@pytest.mark.skipif(not STREAMS.exists(), reason="the collected streams are not here")
 def test_every_stream_is_the_same_as_its_whole_text():
-    for case in _lines(STREAMS):
+    own = [{**case, "chunks": _pieces(case["text"], case["id"])} for case in _own()]
+    for case in [*own, *_lines(STREAMS)]:
         chunks = [chunk for chunk in case["chunks"] if isinstance(chunk, str)]
         whole = _cut(["".join(chunks)], case, case["format"])
         assert _cut(chunks, case, case["format"]) == whole, case["id"]

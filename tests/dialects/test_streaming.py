@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.dialects.literals import lenient
-from toolglot.dialects.streaming import LiveJson
+from toolglot.dialects.streaming import JsonStream
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -18,7 +18,7 @@ values = st.recursive(
 
 
 def written(pieces):
-    live = LiveJson()
+    live = JsonStream()
     return "".join(map(live.feed, pieces)), live
 
 
@@ -69,7 +69,7 @@ def test_what_cannot_be_written_out_stops_there(text):
 
 
 def test_only_what_is_certain_is_written():
-    live = LiveJson()
+    live = JsonStream()
     assert live.feed('{"a": tr') == '{"a": '
     assert live.feed("ue") == ""
     assert live.feed(', "b": "x\\') == 'true, "b": "x'

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.dialects.samples import SAMPLES, TOOLS, Sample
+from tests.dialects.samples import HAND_MADE, SAMPLES, TOOLS, Sample, rendered
 
 from toolglot import profiles
 from toolglot.dialects.table import DIALECTS
@@ -26,6 +26,14 @@ def cut(pieces: list[str], name: str, sample: Sample) -> ParsedText:
 
 def test_every_dialect_has_a_text_of_its_own():
     assert SAMPLES.keys() == DIALECTS.keys()
+    assert HAND_MADE.keys() <= DIALECTS.keys()
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_row_without_hand_made_texts_gets_them_from_its_writer(name):
+    for sample in rendered(name):
+        parsed = parse_text(sample.text, TOOLS, name)
+        assert [(call.name, json.loads(call.arguments)) for call in parsed.calls] == sample.calls
 
 
 @pytest.mark.parametrize(("name", "sample"), CASES)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.samples import SAMPLES, TOOLS
 
-from toolglot.dialects import reader as scan
+from toolglot.dialects import reader
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import (
     Call,
@@ -312,7 +312,7 @@ def test_growing_call_is_linear():
 
 
 def test_block_that_never_ends_is_given_back(monkeypatch):
-    monkeypatch.setattr(scan, "MAX_BLOCK", 1000)
+    monkeypatch.setattr(reader, "MAX_BLOCK", 1000)
     decoder = TextDecoder("hermes", TOOLS)
     text = '<tool_call>{"name": "ring_bell", "arguments": {"a": "' + "x" * 3000
     out = [each for char in text for each in decoder.feed(char)]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from aiohttp import web
 from tests.discovery.scripted import Server
+from tests.quiet import ignore_hangups
 
 from toolglot.discovery import AUTHS, Probe
 
@@ -59,7 +60,7 @@ def serving_handler(handle, ssl_context=None) -> Iterator[str]:
     stopping: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def serve() -> None:
-        app = web.Application()
+        app = web.Application(middlewares=[ignore_hangups])
         app.router.add_route("*", "/{path:.*}", handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1, handler_cancellation=True)
         await runner.setup()

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hypothesis import strategies as st
+
 from toolglot import ir
 from toolglot.context import Context
-from toolglot.discovery import Answer, Discovery, DiscoveryResult, Probe
+from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.events import unfold
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_request, encode_response
 
-Server = Callable[[Probe], Answer]
+Server = Callable[[Probe], ProbeResponse]
 
 PATHS = {
     "/v1/messages": "anthropic",
@@ -36,10 +38,10 @@ def ask(server: Server, url: str = "http://models.test", **options: Any) -> Disc
             return done.value
 
 
-def reply(status: int, body: Any, kind: str = "application/json") -> Answer:
+def reply(status: int, body: Any, kind: str = "application/json") -> ProbeResponse:
     """An answer with JSON, or with bytes as they are."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Answer(status=status, headers={"Content-Type": kind}, body=data, ms=1)
+    return ProbeResponse(status=status, headers={"Content-Type": kind}, body=data, ms=1)
 
 
 NOT_FOUND = reply(404, {"detail": "Not Found"})
@@ -71,7 +73,7 @@ class Faithful:
 
     asked: list[Probe] = field(default_factory=list)
 
-    def __call__(self, probe: Probe) -> Answer:
+    def __call__(self, probe: Probe) -> ProbeResponse:
         self.asked.append(probe)
         path = path_of(probe).partition("?")[0]
         protocol = "gemini" if path.startswith("/v1beta/models/") else PATHS.get(path, "")
@@ -83,7 +85,7 @@ class Faithful:
             return self._error(protocol)
         return self._answer(protocol, path, probe)
 
-    def _models(self, path: str) -> Answer:
+    def _models(self, path: str) -> ProbeResponse:
         lists: dict[str, Any] = {
             "/v1/models": {"object": "list", "data": [{"id": each} for each in self.models]},
             "/v1beta/models": {"models": [{"name": f"models/{each}"} for each in self.models]},
@@ -95,12 +97,12 @@ class Faithful:
             reply(200, lists[path]) if path in lists and wanted & {*self.protocols} else NOT_FOUND
         )
 
-    def _error(self, protocol: str) -> Answer:
+    def _error(self, protocol: str) -> ProbeResponse:
         error = ir.ApiError(kind="invalid_request", message="this cannot be done", status=400)
         wire = encode_response(error, target=protocol)
         return reply(400, wire.data())
 
-    def _answer(self, protocol: str, path: str, probe: Probe) -> Answer:
+    def _answer(self, protocol: str, path: str, probe: Probe) -> ProbeResponse:
         body = probe.body or {}
         request = decode_request(body, source=protocol, path=path)
         response = ir.Response(
@@ -157,7 +159,7 @@ def _in_pieces(events):
 # --- answers of odd servers, by hand --------------------------------------------------------------
 
 
-def chat(message: dict[str, Any], finish: str = "stop", **more: Any) -> Answer:
+def chat(message: dict[str, Any], finish: str = "stop", **more: Any) -> ProbeResponse:
     """An answer of the chat protocol."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
     return reply(
@@ -167,7 +169,7 @@ def chat(message: dict[str, Any], finish: str = "stop", **more: Any) -> Answer:
 
 def chat_call(
     call_id: str, name: str = "get_weather", arguments: str = '{"city": "Paris"}'
-) -> Answer:
+) -> ProbeResponse:
     """An answer of the chat protocol with one call."""
     call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
     return chat({"content": None, "tool_calls": [call]}, "tool_calls", usage=USAGE)
@@ -189,10 +191,10 @@ def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict
     }
 
 
-def chat_only(answers: dict[str, Answer], usual: Answer) -> Server:
+def chat_only(answers: dict[str, ProbeResponse], usual: ProbeResponse) -> Server:
     """A server of the chat protocol: answers by question, and one for all others."""
 
-    def server(probe: Probe) -> Answer:
+    def server(probe: Probe) -> ProbeResponse:
         path = path_of(probe)
         if path == "/v1/models":
             return reply(200, {"object": "list", "data": [{"id": "tiny", "object": "model"}]})
@@ -203,3 +205,23 @@ def chat_only(answers: dict[str, Answer], usual: Answer) -> Server:
 
 HELLO = chat({"content": "Hello."}, usage=USAGE)
 WRONG = reply(400, {"error": {"message": "messages: not a list", "type": "invalid_request_error"}})
+
+
+KEYS = (
+    *("choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content"),
+    *("type", "output", "done", "candidates", "parts", "functionCall", "models", "data", "id"),
+    *("error", "status", "detail", "item", "role"),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "tool_use", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+"""Any JSON value, with keys that answers of providers have."""

@@ -6,20 +6,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.discovery.scripted import Faithful, chat, chunk, sse
-from tests.discovery.test_steps import JSON
+from tests.discovery.scripted import JSON, Faithful, chat, chunk, sse
 
-from toolglot.calls import parse_tool_calls
 from toolglot.discovery import Probe, read_sample
-from toolglot.discovery.questions import QUESTIONS
+from toolglot.discovery.probe_requests import PROBE_REQUESTS
 from toolglot.errors import DecodeError
+from toolglot.parsers import parse_tool_calls
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import encode_request
 
 
 def answer_of(protocol, question="tools"):
     """What a faithful server of a protocol answers."""
-    request = replace(QUESTIONS[question], model="tiny")
+    request = replace(PROBE_REQUESTS[question], model="tiny")
     wire = encode_request(request, target=protocol)
     probe = Probe(name=question, method="POST", url=f"http://x{wire.path}", body=wire.body)
     return Faithful(protocols=(protocol,))(probe).body

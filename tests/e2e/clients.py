@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from toolglot.cli.clients import CLIENTS, Client
+from toolglot.cli.clients import CLIENTS, AgentClient
 
 CACHE = Path(os.environ.get("TOOLGLOT_CACHE") or Path.home() / ".cache/toolglot/clients")
 _INSTALL_SECONDS = 300
@@ -93,7 +93,7 @@ def program(name: str) -> Path:
     return min(found, key=lambda path: len(str(path)))
 
 
-def _install(client: Client, folder: Path) -> None:
+def _install(client: AgentClient, folder: Path) -> None:
     """Install beside its place and then move it there, since others may do the same."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=CACHE) as beside:

@@ -15,7 +15,7 @@ TRIALS = [
     Trial(client, protocol, upstream, scenario)
     for scenario in SCENARIOS
     for client, row in CLIENTS.items()
-    for protocol in row.ways
+    for protocol in row.setups
     for upstream in PROTOCOLS
 ]
 

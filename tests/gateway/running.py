@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import aiohttp
 from aiohttp import web
+from tests.quiet import ignore_hangups
 
 from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, Provider, Route, Server
@@ -27,7 +28,7 @@ async def listening(app):
 @asynccontextmanager
 async def upstream(handler):
     """The URL of a server that answers everything with one handler."""
-    app = web.Application(client_max_size=2**26)
+    app = web.Application(client_max_size=2**26, middlewares=[ignore_hangups])
     app.router.add_route("*", "/{path:.*}", handler)
     async with listening(app) as url:
         yield url

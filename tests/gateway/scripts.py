@@ -1,7 +1,10 @@
 """A scripted upstream for any protocol: one answer after the other, and what it was asked."""
 
+import asyncio
+
 import openai
 from aiohttp import web
+from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot import ir
 from toolglot.context import Context
@@ -87,3 +90,17 @@ class Script:
         return [
             type(part).__name__ for message in self.seen[place].messages for part in message.parts
         ]
+
+
+def running(script, use):
+    """Run something with a client of a gateway in front of a script."""
+
+    async def run():
+        async with (
+            upstream(script.handle) as url,
+            gateway({"them": provider(script.protocol, url)}, [to("them/*")]) as session,
+            sdk(session) as client,
+        ):
+            return await use(client, session)
+
+    return asyncio.run(run())

@@ -1,5 +1,6 @@
 import pytest
 
+from toolglot import profiles
 from toolglot.gateway.config import (
     Config,
     ConfigError,
@@ -8,6 +9,7 @@ from toolglot.gateway.config import (
     plain_secrets,
     read_secret,
 )
+from toolglot.gateway.relay.providers import make_upstreams
 
 SOUND = """\
 [server]
@@ -67,6 +69,30 @@ def test_a_file_is_read(tmp_path):
         ('api_key = "env:WORK_KEY"', 'rules = "none"', 6, "'none' is none of "),
         ('api_key = "env:WORK_KEY"', 'id_rule = "none"', 6, "'none' is none of "),
         ('api_key = "env:WORK_KEY"', 'schema_dialect = "none"', 6, "'none' is none of "),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.options]\nid_max = "9"\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.options.id_max: Expected `int | null`, got `str`",
+        ),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.options]\nsanitise = "nul"\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.options.sanitise: there is no such key; perhaps sanitize?",
+        ),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.options]\nsanitize = "all"\n[[routes]]\nmatch = "c',
+            9,
+            "expected one of off, nul, c0",
+        ),
+        (
+            "port = 8100",
+            'extensions = ["no_such_module"]',
+            2,
+            "server.extensions[0]: no_such_module cannot be imported: No module named",
+        ),
         ('profile = "openai"', 'protocol = "gemini"', 4, "providers.work: give a profile, or both"),
     ],
 )
@@ -76,6 +102,28 @@ def test_what_is_wrong_is_told_with_its_line_and_key(tmp_path, before, after, li
         load_config(path)
     assert str(caught.value).startswith(f"{path}:{line}: ")
     assert words in str(caught.value)
+
+
+def test_extensions_register_what_providers_may_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(profiles, "_profiles", {})
+    monkeypatch.syspath_prepend(tmp_path)
+    facts = (
+        '{"endpoints": [{"protocol": "ollama", "base_url": "http://h"}], "auth": {"header": "k"}}'
+    )
+    module = tmp_path / "my_extension.py"
+    module.write_text(f"import toolglot\ntoolglot.register_profile('mine', {facts})\n")
+    text = SOUND.replace("port = 8100", 'extensions = ["my_extension"]').replace("openai", "mine")
+    assert load_config(written(tmp_path, text)).providers["work"].profile == "mine"
+
+
+def test_options_of_a_provider_are_those_of_the_library(tmp_path):
+    options = (
+        '[providers.work.options]\nsanitize = "nul"\noptional_markers = ["if any"]\nid_max = 40\n'
+    )
+    config = load_config(written(tmp_path, SOUND + options))
+    upstream = make_upstreams(config, {"WORK_KEY": "k"})["work"]
+    chosen = upstream.options("gpt-5.4", "gpt-5.4", strict=False)
+    assert (chosen.sanitize, chosen.optional_markers, chosen.id_max) == ("nul", ("if any",), 40)
 
 
 def test_what_is_no_toml_is_told_with_its_line(tmp_path):

@@ -5,7 +5,7 @@ from collections import Counter
 from functools import partial
 
 from aiohttp import ClientSession, web
-from tests.gateway.relay.test_relay import ANSWER
+from tests.gateway.exchanges import ANSWER
 from tests.gateway.running import listening, upstream
 
 from toolglot.gateway import app as app_module
@@ -39,6 +39,7 @@ def test_new_versions_are_used_and_wrong_ones_are_not(tmp_path, caplog):
 
 
 def test_a_request_under_way_is_not_dropped(tmp_path):
+    from toolglot.gateway.access.access_control import AccessControl
     from toolglot.gateway.http.client import Client
     from toolglot.gateway.relay.relay import Relay
 
@@ -50,7 +51,8 @@ def test_a_request_under_way_is_not_dropped(tmp_path):
             path = tmp_path / "toolglot.toml"
             path.write_text(GOOD.format(name="one", url=url))
             client = Client()
-            relay = Relay(load_config(path), client)
+            config = load_config(path)
+            relay = Relay(config, client, AccessControl())
             before = relay.router.targets("m")
             path.write_text(GOOD.format(name="two", url=url))
             relay.use(load_config(path))

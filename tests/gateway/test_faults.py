@@ -6,27 +6,32 @@ import time
 from functools import partial
 
 import pytest
+from tests.gateway.answers import (
+    ANSWER,
+    NAMES,
+    TEXT,
+    answer_well,
+    ask,
+    kind_of,
+    pieces_of,
+    read_stream,
+    read_whole,
+    request_for,
+    said,
+    whole_of,
+)
 from tests.gateway.running import gateway, provider, to
 from tests.gateway.wild import wild
 
-from toolglot import ir
+from toolglot import attempts, ir
 from toolglot.context import Context
-from toolglot.events import Failed, Started, fold, unfold
+from toolglot.events import Failed, Started, unfold
 from toolglot.gateway.config import Timeouts
-from toolglot.gateway.http import client as upstream_module
 from toolglot.gateway.relay import first_event as opening_module
 from toolglot.gateway.relay import providers as providers_module
-from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.translate import decode_response, encode_request, encode_response
+from toolglot.registry import get_protocol
+from toolglot.translate import encode_request, encode_response
 
-NAMES = list(PROTOCOLS)
-TEXT = "North by north-west, and then a long way over the hills until the river."
-ANSWER = ir.Response(
-    id="a1",
-    model="m",
-    choices=(ir.Choice(parts=(ir.Text(text=TEXT),), stop=ir.StopReason(kind="end")),),
-    usage=ir.Usage(input=12, output=7),
-)
 ALL_CLIENTS = pytest.mark.parametrize("ours", NAMES)
 ALL_UPSTREAMS = pytest.mark.parametrize("theirs", NAMES)
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -34,59 +39,7 @@ BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr(upstream_module, "_FIRST_PAUSE", 0.001)
-
-
-def whole_of(protocol):
-    """The answer as one body."""
-    return encode_response(ANSWER, target=protocol).data()
-
-
-def pieces_of(protocol):
-    """The answer as a stream, event by event."""
-    encoder = get_protocol(protocol).StreamEncoder(Context())
-    return [*filter(None, map(encoder.encode, unfold(ANSWER))), encoder.close()]
-
-
-def kind_of(protocol):
-    return get_protocol(protocol).SURFACE.stream_type
-
-
-async def answer_well(turn, protocol):
-    """As a provider should."""
-    asked = json.loads(turn.body)
-    if asked.get("stream") or "stream" in turn.path:
-        await turn.whole(b"".join(pieces_of(protocol)), kind_of(protocol))
-    else:
-        await turn.whole(whole_of(protocol))
-
-
-def request_for(*, stream):
-    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
-    return ir.Request(model="m", messages=(question,), stream=stream, max_tokens=9)
-
-
-async def ask(session, protocol, *, stream=False):
-    """The status, the headers and the body of an answer."""
-    wire = encode_request(request_for(stream=stream), target=protocol)
-    async with session.post(wire.path, data=wire.data(), params=dict(wire.query)) as reply:
-        return reply.status, reply.headers, await reply.read()
-
-
-def read_stream(protocol, data):
-    """What a client of a protocol makes of a stream."""
-    decoder = get_protocol(protocol).StreamDecoder(Context())
-    return fold([*decoder.feed(data), *decoder.close()])
-
-
-def read_whole(protocol, status, data):
-    return decode_response(json.loads(data), source=protocol, status=status)
-
-
-def said(response):
-    assert isinstance(response, ir.Response)
-    (choice,) = response.choices
-    return "".join(part.text for part in choice.parts if isinstance(part, ir.Text))
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.001)
 
 
 def trial(answer, ours, theirs, *, stream=False, requests=1, **fields):

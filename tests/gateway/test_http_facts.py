@@ -18,7 +18,7 @@ from tests.client_requests import (
     codex_tool_search,
     gemini_cli,
 )
-from tests.gateway.relay.test_relay import NAMES, asked, scripted, streamed
+from tests.gateway.exchanges import NAMES, asked, scripted, streamed
 from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot.lint import lint_stream

@@ -6,41 +6,24 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import pytest
+from tests.gateway.answers import NAMES, TEXT, kind_of, pieces_of, read_stream, said
 from tests.gateway.running import gateway, in_thread, listening, provider, to
 from tests.gateway.sdks import SDKS, all_sdks, opening
-from tests.gateway.test_faults import NAMES, TEXT, kind_of, pieces_of, read_stream, said
-from tests.gateway.wild import wild
+from tests.gateway.wild import dechunked, raw_request, wild
 
-from toolglot import ir
 from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, Server
 from toolglot.registry import get_protocol
-from toolglot.translate import encode_request
 
 SIGNED = [name for name in NAMES if get_protocol(name).SURFACE.keep_alive]
 """Protocols whose clients take some bytes as a sign of life."""
-
-
-def asked(protocol):
-    """A request for a stream, as bytes on the wire."""
-    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
-    request = ir.Request(model="m", messages=(question,), stream=True, max_tokens=9)
-    wire = encode_request(request, target=protocol)
-    query = "&".join(f"{name}={value}" for name, value in wire.query.items())
-    path = f"{wire.path}?{query}" if query else wire.path
-    data = wire.data()
-    return b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b" % (
-        path.encode(),
-        len(data),
-        data,
-    )
 
 
 async def connect(session, protocol):
     """A connection to the gateway on which a stream was asked for."""
     host, port = session._base_url.host, session._base_url.port
     reader, writer = await asyncio.open_connection(host, port)
-    writer.write(asked(protocol))
+    writer.write(raw_request(protocol))
     return reader, writer
 
 
@@ -116,7 +99,7 @@ def test_a_waiting_client_gets_signs_of_life(ours, theirs):
             data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
             writer.close()
             await writer.wait_closed()
-            return _dechunked(data)
+            return dechunked(data)
 
     data = asyncio.run(run())
     sign = get_protocol(ours).SURFACE.keep_alive
@@ -140,7 +123,7 @@ def test_no_sign_of_life_inside_an_event(name):
             data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
             writer.close()
             await writer.wait_closed()
-            return _dechunked(data)
+            return dechunked(data)
 
     told, sign = asyncio.run(run()), get_protocol(name).SURFACE.keep_alive
     assert _between_events(told, sign) == b"".join(pieces_of(name))
@@ -176,22 +159,11 @@ def test_a_line_that_ended_is_no_event_that_ended():
             data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
             writer.close()
             await writer.wait_closed()
-            return _dechunked(data)
+            return dechunked(data)
 
     first, *rest = pieces_of("anthropic")
     sign = get_protocol("anthropic").SURFACE.keep_alive
     assert _between_events(asyncio.run(run()), sign) == first + event + b"".join(rest)
-
-
-def _dechunked(data):
-    """The body of an answer that came in chunks."""
-    _, _, rest = data.partition(b"\r\n\r\n")
-    body = b""
-    while rest:
-        size, _, rest = rest.partition(b"\r\n")
-        count = int(size, 16)
-        body, rest = body + rest[:count], rest[count + 2 :]
-    return body
 
 
 @asynccontextmanager

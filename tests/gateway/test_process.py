@@ -10,10 +10,9 @@ from functools import partial
 
 import aiohttp
 import pytest
+from tests.gateway.answers import TEXT, answer_well, ask, kind_of, pieces_of, read_stream, said
 from tests.gateway.process import LINUX, configuration, files_of, running_gateway
-from tests.gateway.test_faults import TEXT, answer_well, ask, kind_of, pieces_of, read_stream, said
-from tests.gateway.test_open_streams import _dechunked, asked
-from tests.gateway.wild import wild
+from tests.gateway.wild import dechunked, raw_request, wild
 
 pytestmark = [
     pytest.mark.slow,
@@ -75,7 +74,7 @@ def test_a_client_that_does_not_read_holds_up_the_provider(ours, tmp_path, recor
             sock.setblocking(False)
             await asyncio.get_running_loop().sock_connect(sock, (gateway.host, gateway.port))
             reader, writer = await asyncio.open_connection(sock=sock, limit=64 * 1024)
-            writer.write(asked(ours))
+            writer.write(raw_request(ours))
             stalled = await _settled(lambda: sent)
             grown = gateway.memory - before
             record_property("megabytes", grown / MEGABYTE)
@@ -131,14 +130,14 @@ def test_open_streams_end_before_the_gateway_does(tmp_path, workers):
             ) as gateway,
         ):
             reader, writer = await asyncio.open_connection(gateway.host, gateway.port)
-            writer.write(asked("anthropic"))
+            writer.write(raw_request("anthropic"))
             await asyncio.wait_for(begun.wait(), 10)
             gateway.terminate()
             await asyncio.wait_for(_refused(gateway), 10)
             go_on.set()
             data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
             writer.close()
-            assert said(read_stream("anthropic", _dechunked(data))) == TEXT
+            assert said(read_stream("anthropic", dechunked(data))) == TEXT
             assert await gateway.ended() == 0
 
     asyncio.run(run())
@@ -328,8 +327,8 @@ def test_what_was_kept_outlives_a_kill(tmp_path):
 
 def _rows(path):
     """Whether the ledger has anything in it."""
-    from toolglot.gateway.access.ledger import read_usage
     from toolglot.gateway.storage.database import database
+    from toolglot.gateway.storage.sqlite_ledger import read_usage
 
     with database(path) as db:
         return list(read_usage(db, "model"))

@@ -1,9 +1,12 @@
-"""A server on loopback that misbehaves as told: it has the bare connection in its hands."""
+"""Bare connections: a server on loopback that misbehaves, and requests as bytes."""
 
 import asyncio
 import socket
 import struct
 from contextlib import asynccontextmanager, suppress
+
+from toolglot import ir
+from toolglot.translate import encode_request
 
 _NO_LINGER = struct.pack("ii", 1, 0)
 
@@ -90,3 +93,29 @@ async def wild(answer):
         for task in tuple(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def raw_request(protocol):
+    """A request for a stream, as bytes on the wire."""
+    question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
+    request = ir.Request(model="m", messages=(question,), stream=True, max_tokens=9)
+    wire = encode_request(request, target=protocol)
+    query = "&".join(f"{name}={value}" for name, value in wire.query.items())
+    path = f"{wire.path}?{query}" if query else wire.path
+    data = wire.data()
+    return b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b" % (
+        path.encode(),
+        len(data),
+        data,
+    )
+
+
+def dechunked(data):
+    """The body of an answer that came in chunks."""
+    _, _, rest = data.partition(b"\r\n\r\n")
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        count = int(size, 16)
+        body, rest = body + rest[:count], rest[count + 2 :]
+    return body

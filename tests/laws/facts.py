@@ -25,7 +25,7 @@ _SETTINGS = tuple(
         "system",
         "tools",
         "extras",
-        "spelling",
+        "wire_form",
         "reasoning",
         "output",
         "tool_choice",

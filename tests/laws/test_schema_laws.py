@@ -15,7 +15,7 @@ from toolglot.context import Context
 from toolglot.registry import get_protocol
 from toolglot.schema.narrow import narrow
 from toolglot.schema.openapi import from_openapi
-from toolglot.schema.subsets import DIALECTS
+from toolglot.schema.subsets import SUBSETS
 from toolglot.translate import translate_request, translate_response
 from toolglot.wire.message import WireRequest, WireResponse
 
@@ -26,23 +26,23 @@ slow_ok = settings(
         HealthCheck.filter_too_much,
     ]
 )
-dialects = pytest.mark.parametrize("dialect", DIALECTS)
+dialects = pytest.mark.parametrize("dialect", SUBSETS)
 
 
 @dialects
 @given(data=st.data())
 @slow_ok
-def test_x_21_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) -> None:
+def test_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) -> None:
     """X-21, case-22: total, pure, within the rules, and done after one time."""
     schema = data.draw(schemas(closed=data.draw(st.booleans())))
     kept = copy.deepcopy(schema)
-    narrowed = narrow(schema, DIALECTS[dialect])
+    narrowed = narrow(schema, SUBSETS[dialect])
     assert schema == kept, "the client's schema is not touched"
     if narrowed is None:
-        assert DIALECTS[dialect].closed
+        assert SUBSETS[dialect].closed
         return
     assert forbidden(narrowed.schema, dialect) == []
-    again = narrow(narrowed.schema, DIALECTS[dialect])
+    again = narrow(narrowed.schema, SUBSETS[dialect])
     assert again is not None
     assert again.schema is narrowed.schema, "twice is once"
     assert again.plan is None
@@ -51,9 +51,9 @@ def test_x_21_no_schema_breaks_a_narrower_or_its_rules(dialect: str, data: Any) 
 @dialects
 @given(data=st.data())
 @slow_ok
-def test_case_23_arguments_come_back_as_they_were_declared(dialect: str, data: Any) -> None:
+def test_arguments_come_back_as_they_were_declared(dialect: str, data: Any) -> None:
     """case-23, X-21: what a client may be called with can be said to the target, and comes back."""
-    rules = DIALECTS[dialect]
+    rules = SUBSETS[dialect]
     schema = data.draw(schemas(closed=rules.closed))
     value = data.draw(conforming(schema, nulls=rules.all_required))
     assume(value is not None)
@@ -151,7 +151,7 @@ CALLS = {
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @given(data=st.data())
 @slow_ok
-def test_x_21_d_06_calls_come_back_as_declared_over_all_pairs(
+def test_calls_come_back_as_declared_over_all_pairs(
     source: str, target: str, dialect: str | None, data: Any
 ) -> None:
     """X-21, D-06, case-21, case-23: the history tells the provider its form, the answer ours."""

@@ -103,11 +103,11 @@ def told(request: ir.Request, index: int) -> str:
 @pytest.mark.parametrize(("client", "provider"), FREEFORM)
 @given(text=free_texts, style=st.tuples(st.booleans(), st.booleans()), data=st.data())
 @slow_ok
-def test_s1_55_any_text_comes_back_from_any_provider(
+def test_any_text_comes_back_from_any_provider(
     client: str, provider: str, text: str, style: tuple[bool, bool], data: st.DataObject
 ) -> None:
     """S1-55, case-25: what a model writes as `input` is the input of the client's own call."""
-    past = ir.ToolCall(id="call_1", name="patch", arguments=text, kind="custom")
+    past = ir.ToolCall(id="call_1", name="patch", arguments=text, type="custom")
     result = ir.ToolResult(id="call_1", parts=(ir.Text(text="ok"),), kind="custom")
     tool = ir.CustomTool(name="patch", syntax="lark", definition="start: /.+/")
     body = asked(client, tool, history=(past, result))
@@ -123,7 +123,7 @@ def test_s1_55_any_text_comes_back_from_any_provider(
         id="call_2",
         name=told(request, 0),
         arguments=text if native else wrapped,
-        kind="custom" if native else "function",
+        type="custom" if native else "function",
     )
     cuts = data.draw(st.lists(st.integers(1, max(1, len(wrapped))), max_size=6))
     for got in (
@@ -140,7 +140,7 @@ def test_s1_55_any_text_comes_back_from_any_provider(
     escaped=st.booleans(),
     indent=st.sampled_from([None, 1]),
 )
-def test_s1_55_a_text_is_the_same_at_every_cut(
+def test_a_text_is_the_same_at_every_cut(
     text: str, before: dict[str, Any], escaped: bool, indent: int | None
 ) -> None:
     """S1-55: an escape may be cut anywhere, a character of two halves included."""
@@ -152,9 +152,7 @@ def test_s1_55_a_text_is_the_same_at_every_cut(
 
 
 @given(text=st.text(alphabet='{}[]"\\:, inputabc\n\t1', max_size=40), data=st.data())
-def test_s1_55_whatever_a_model_writes_reads_the_same_in_pieces(
-    text: str, data: st.DataObject
-) -> None:
+def test_whatever_a_model_writes_reads_the_same_in_pieces(text: str, data: st.DataObject) -> None:
     """S1-55: also what is no JSON at all."""
     whole, pieces = FreeText("patch"), FreeText("patch")
     meant = whole.feed(text) + whole.close()
@@ -184,7 +182,7 @@ def groups(draw: st.DrawFn) -> tuple[ir.Tool, ...]:
 @pytest.mark.parametrize(("client", "provider"), GROUPED)
 @given(tools=groups(), data=st.data())
 @slow_ok
-def test_x_20_every_member_of_a_namespace_comes_back_as_itself(
+def test_every_member_of_a_namespace_comes_back_as_itself(
     client: str, provider: str, tools: tuple[ir.Tool, ...], data: st.DataObject
 ) -> None:
     """X-20: names differ for the provider, and lead back to namespace, name and kind."""
@@ -198,7 +196,7 @@ def test_x_20_every_member_of_a_namespace_comes_back_as_itself(
     members += [(None, tool) for tool in tools if isinstance(tool, ir.FunctionTool)]  # type: ignore[misc]
     space, tool = data.draw(st.sampled_from(members))
     kind: Any = "custom" if isinstance(tool, ir.CustomTool) else "function"
-    past = ir.ToolCall(id="call_1", name=tool.name, namespace=space, arguments="{}", kind=kind)
+    past = ir.ToolCall(id="call_1", name=tool.name, namespace=space, arguments="{}", type=kind)
     result = ir.ToolResult(id="call_1", parts=(ir.Text(text="ok"),), kind=kind)
     body = asked(client, *tools, history=(past, result))
     request = sent(client, provider, body)
@@ -212,7 +210,7 @@ def test_x_20_every_member_of_a_namespace_comes_back_as_itself(
         id="call_2",
         name=history.name,
         arguments='{"input":"{}"}' if wrapped else "{}",
-        kind=history.kind,
+        type=history.kind,
     )
     for got in (
         returned(client, provider, body, call),
@@ -294,7 +292,7 @@ FUNCTION: dict[str, Any] = {
 @pytest.mark.parametrize("source", [name for name in NAMES if PROVIDER_TOOLS[name]])
 @given(data=st.data())
 @slow_ok
-def test_s1_10_no_mix_of_provider_tools_kills_a_request(
+def test_no_mix_of_provider_tools_kills_a_request(
     source: str, target: str, data: st.DataObject
 ) -> None:
     """S1-10, case-27: what can be mapped is, the rest is named, and the request stays sound."""

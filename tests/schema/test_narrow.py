@@ -6,8 +6,8 @@ from tests.schema.generated import forbidden
 from toolglot.schema.convert import Texts
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.narrow import narrow
-from toolglot.schema.openapi import from_openapi, to_openapi
-from toolglot.schema.subsets import CLOSED, DIALECTS, OPENAPI, SUBSET, fits
+from toolglot.schema.openapi import from_openapi
+from toolglot.schema.subsets import CLOSED, JSON_SUBSET, OPENAPI, SEALED, SUBSETS, fits
 
 DEPTH = 2000
 
@@ -31,16 +31,16 @@ def deep(*kinds):
     return {"type": "object", "properties": {"top": schema}}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("subset", SUBSETS)
 @pytest.mark.parametrize(
     "kinds", [("object",), ("array", "union"), ("all", "object"), ("pair",), ("not",)]
 )
-def test_depth_is_no_danger(dialect, kinds):
+def test_depth_is_no_danger(subset, kinds):
     """X-21, case-22: no schema is too deep to be walked."""
     schema = deep(*kinds)
-    narrowed = narrow(schema, DIALECTS[dialect])
+    narrowed = narrow(schema, SUBSETS[subset])
     if narrowed is not None:
-        assert fits(narrowed.schema, DIALECTS[dialect])
+        assert fits(narrowed.schema, SUBSETS[subset])
         assert narrowed.widen({"top": {"a": None}}) in ({"top": {"a": None}}, {"top": {}})
 
 
@@ -51,8 +51,8 @@ def test_other_walks_do_not_mind_depth_either():
     assert from_openapi(schema) is not schema
 
 
-@pytest.mark.parametrize("rules", [OPENAPI, SUBSET])
-def test_references_cannot_blow_a_schema_up(rules):
+@pytest.mark.parametrize("subset", [OPENAPI, JSON_SUBSET])
+def test_references_cannot_blow_a_schema_up(subset):
     """X-21: definitions that double at every step."""
     steps = {
         f"d{n}": {
@@ -63,15 +63,15 @@ def test_references_cannot_blow_a_schema_up(rules):
     }
     steps["d30"] = {"$ref": "#/$defs/d0"}
     schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps}
-    narrowed = narrow(schema, rules)
+    narrowed = narrow(schema, subset)
     assert narrowed is not None
-    assert forbidden(narrowed.schema, rules.name) == []
+    assert forbidden(narrowed.schema, subset.name) == []
     assert len(str(narrowed.schema)) < 500_000
     assert narrowed.lossy
 
 
 def test_what_was_made_of_a_schema_is_nobody_elses():
-    """X-21: results are remembered; changing one in place changes no other."""
+    """X-21: changing one in place changes no other."""
     schema = {"type": "object", "properties": {"a": {"const": "x"}}}
     one = narrow(schema, OPENAPI)
     assert one is not None
@@ -84,8 +84,8 @@ def test_what_was_made_of_a_schema_is_nobody_elses():
 def test_what_fits_is_returned_itself():
     """S0-27, X-21."""
     schema = {"type": "object", "properties": {"enum": {"type": "string", "description": "d"}}}
-    assert to_openapi(schema).schema is schema
-    assert narrow(schema, SUBSET).schema is schema
+    assert narrow(schema, OPENAPI).schema is schema
+    assert narrow(schema, JSON_SUBSET).schema is schema
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_fits_is_returned_itself():
 def test_texts_change_only_where_values_do(text, client):
     """case-23: what is no JSON, or nothing to turn back, stays byte for byte."""
     schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}, "big": {"type": "integer"}}}
-    assert Texts(to_openapi(schema).plan).widen(text) == client
+    assert Texts(narrow(schema, OPENAPI).plan).widen(text) == client
 
 
 def test_a_text_that_could_be_something_else_is_not_listed():
@@ -109,7 +109,7 @@ def test_a_text_that_could_be_something_else_is_not_listed():
         "type": "object",
         "properties": {"n": {"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}},
     }
-    narrowed = to_openapi(schema)
+    narrowed = narrow(schema, OPENAPI)
     assert narrowed.schema["properties"]["n"] == {
         "anyOf": [{"type": "string"}, {"type": "integer"}]
     }
@@ -134,3 +134,74 @@ def test_null_that_is_a_value_in_one_of_several_objects_stays():
     assert narrowed is not None
     assert narrowed.widen({"x": {"a": None, "b": None}}) == {"x": {"a": None}}
     assert narrowed.send({"x": {"a": "s"}}) == {"x": {"a": "s"}}
+
+
+def narrowed_member(member, subset):
+    schema = {
+        "type": "object",
+        "properties": {"a": member},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    narrowed = narrow(schema, subset)
+    assert narrowed is not None
+    return narrowed.schema["properties"]["a"], narrowed
+
+
+@pytest.mark.parametrize(("given", "kept"), [(0, 0), (1, 1), (2, 1), (9, 1)])
+def test_min_items_above_what_the_target_takes_is_lowered(given, kept):
+    """D-06: fewer items are allowed, which is a loss and is named."""
+    member = {"type": "array", "items": {"type": "string"}, "minItems": given}
+    made, narrowed = narrowed_member(member, SEALED)
+    assert made["minItems"] == kept
+    assert fits(narrowed.schema, SEALED)
+    assert narrowed.dropped == (("minItems",) if given > kept else ())
+    assert narrowed.lossy is (given > kept)
+    assert narrowed_member(member, CLOSED)[0]["minItems"] == given
+
+
+def test_required_names_that_are_not_described():
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["b", "a", "b"]}
+    openapi = narrow(schema, OPENAPI)
+    assert openapi.schema["required"] == ["a"]
+    assert "required" in openapi.dropped
+    assert narrow(schema, JSON_SUBSET).schema["required"] == ["a", "b"]
+
+
+def test_the_order_of_members_is_kept_for_those_that_are_left():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"const": "x"}, "b": False},
+        "propertyOrdering": ["b", "a", "c"],
+    }
+    assert narrow(schema, OPENAPI).schema["propertyOrdering"] == ["a"]
+
+
+@pytest.mark.parametrize("subset", [OPENAPI, JSON_SUBSET], ids=lambda subset: subset.name)
+def test_an_array_of_nothing_is_empty(subset):
+    schema = {"type": "object", "properties": {"none": {"type": "array", "items": False}}}
+    assert narrow(schema, subset).schema["properties"]["none"]["maxItems"] == 0
+
+
+def test_a_format_that_the_target_does_not_know_goes_from_listed_values_too():
+    subset = next(each for each in SUBSETS.values() if each.formats is not None)
+    listed = {"type": "string", "enum": ["ebb", "flow"], "format": "tide"}
+    schema = {
+        "type": "object",
+        "properties": {"tide": listed},
+        "required": ["tide"],
+        "additionalProperties": False,
+    }
+    narrowed = narrow(schema, subset)
+    assert narrowed.schema["properties"]["tide"]["enum"] == ["ebb", "flow"]
+    assert "format" not in narrowed.schema["properties"]["tide"]
+    assert "format" in narrowed.dropped
+
+
+def test_a_tilde_in_a_pointer_is_unescaped_last():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x~01y"}},
+        "$defs": {"x~1y": {"type": "integer"}, "x/y": {"type": "string"}},
+    }
+    assert narrow(schema, OPENAPI).schema["properties"]["a"]["type"] == "integer"

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.schema.required import MARKERS, MORE_MARKERS, filter_required
+from toolglot.schema.required import MARKERS, filter_required
 
+MORE_MARKERS = (
+    "set to true to",
+    "set to false to",
+    "if provided",
+    "when provided",
+    "can be omitted",
+    "not required",
+)
 OPTIONAL = {"type": "string", "description": "(optional)"}
 PLAIN = {"type": "string", "description": "a name"}
 

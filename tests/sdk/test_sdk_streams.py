@@ -1,10 +1,9 @@
 """The official SDKs put our streams together, over a real socket, as they do their providers'."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from google.genai import errors as genai_errors
 from msgspec.structs import replace
 from openai.types.responses import ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
+from tests.http_servers import serving
 from tests.laws.streams import STREAMS, decode, failed, stem_of, translate, was_cut
 
 from toolglot import ir
@@ -66,14 +66,8 @@ def server() -> Iterator[Served]:
         def log_message(self, *_args: Any) -> None:
             """Say nothing."""
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever)
-    thread.start()
-    yield Served(f"http://127.0.0.1:{http.server_port}", streams, count())
-    http.shutdown()
-    thread.join()
-    http.server_close()
+    with serving(Handler) as url:
+        yield Served(url, streams, count())
 
 
 class Said(NamedTuple):

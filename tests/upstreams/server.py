@@ -7,6 +7,7 @@ from types import ModuleType, TracebackType
 from typing import Self
 
 from aiohttp import web
+from tests.quiet import ignore_hangups
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.upstreams.scenarios import SCENARIOS, Stage, ids
 from tests.upstreams.values import Asked, Event, Failure, Json, Reply, compact
@@ -77,7 +78,7 @@ class ScriptedUpstream:
         return [request.asked for request in self.requests if request.asked]
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app = web.Application(client_max_size=64 * 1024 * 1024, middlewares=[ignore_hangups])
         app.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
         await self._runner.setup()

@@ -7,7 +7,7 @@ import pytest
 from toolglot.context import Context
 from toolglot.ir import ApiError, ErrorKind
 from toolglot.surface import Surface
-from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
+from toolglot.wire.error_kinds import error_kind, headers_of, is_error, reply_status
 
 A = Surface(name="a", path="/a", settings={}, messages="messages", media={})
 B = Surface(name="b", path="/b", settings={}, messages="messages", media={})
@@ -85,7 +85,7 @@ def test_a_status_is_kept_within_a_protocol():
 
 
 def test_a_status_becomes_the_usual_one_between_protocols():
-    told = [("status-changed", "status 503 is told as 529")]
+    told = [("status-changed", "status 503 becomes 529")]
     assert reply(error(503), 529, B) == (529, told)
     assert reply(error(529), 529, B) == (529, [])
 
@@ -100,3 +100,10 @@ def test_headers_that_a_client_acts_on():
     assert headers_of(plain, "request-id") == {}
     full = ApiError(kind="rate_limit", message="slow down", retry_after="0", request_id="req_1")
     assert headers_of(full, "x-request-id") == {"retry-after": "0", "x-request-id": "req_1"}
+
+
+@pytest.mark.parametrize(
+    ("status", "failed"), [(200, False), (399, False), (400, True), (529, True)]
+)
+def test_a_status_says_whether_a_request_failed(status, failed):
+    assert is_error(status) is failed

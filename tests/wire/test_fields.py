@@ -13,7 +13,7 @@ from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.ir import NO_EXTRAS
 from toolglot.surface import Surface
-from toolglot.wire.fields import Fields, Home, kind_of, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, WireDocument, kind_of, merge, read_settings, write_settings
 
 MINOR = frozenset({"object"})
 
@@ -36,7 +36,7 @@ def ctx():
 
 
 def fields(value, ctx=None):
-    return Fields(value, Home(ctx or Context(), "a", MINOR))
+    return Fields(value, WireDocument(ctx or Context(), "a", MINOR))
 
 
 def notes(ctx):
@@ -304,7 +304,7 @@ def test_respell_sees_every_object_first():
     def lower(value, at):
         return {key.lower(): child for key, child in value.items()}
 
-    home = Home(Context(), "a", respell=lower)
+    home = WireDocument(Context(), "a", normalise=lower)
     wire = Fields({"Outer": {"INNER": "x"}}, home)
     assert wire.fields("outer").text("inner") == "x"
 

@@ -274,3 +274,9 @@ def test_members_that_must_be_read_are():
 def test_parts_of_something_else(part, data):
     with pytest.raises(DecodeError, match="expected a JSON"):
         getattr(jsontext, part)(data)
+
+
+@pytest.mark.parametrize("data", [b'{"a": 1,"b":2}', b'{"a":1,"a":2}', b'{"b":2}', b"[]", b"{"])
+def test_only_what_is_written_as_we_write_it_is_split(data):
+    assert jsontext.split(data, "a") is None
+    assert jsontext.split(b'{"a":1,"b":2}', "a") == jsontext.Split(b"1", b'{"b":2}')

@@ -190,3 +190,11 @@ def test_leaving_a_part_out_is_noted(part, kind):
     (note,) = ctx.receipt()
     assert (note.code, note.severity, note.path) == ("part-dropped", "unsupported", kind)
     assert note.message == f"the target has no form for this {kind}"
+
+
+@pytest.mark.parametrize("raw", ["{}", "[1]", "7", ""])
+def test_what_only_looks_like_wrapped_arguments_stays(raw):
+    """Nothing that is JSON, or empty, would have been wrapped as invalid."""
+    value = {INVALID_KEY: raw}
+    assert json.loads(arguments_text(value)) == value
+    assert arguments_text({INVALID_KEY: "{half"}) == "{half"

@@ -197,3 +197,19 @@ def test_comments_are_not_held(monkeypatch):
     monkeypatch.setattr(sse, "MAX_LINE", 100)
     decoder = SseDecoder()
     assert [event for _ in range(50) for event in decoder.feed(b": keep-alive\n")] == []
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (b"event: tide\r", b"\ndata: 1\r", b"\n\r", b"\n"),
+        (b"event: tide\r\ndata: 1\r", b"\n\r\n"),
+        (b"event: tide\r", b"\n", b"data: 1\r\n\r", b"\n"),
+    ],
+)
+def test_a_line_end_that_is_cut_in_two_is_one(pieces):
+    assert read(*pieces) == [("tide", b"1")]
+
+
+def test_a_carriage_return_inside_a_piece_ends_a_line():
+    assert read(b"data: x\n\n", b"data: a\rdata: b\n\n") == [("", b"x"), ("", b"a\nb")]

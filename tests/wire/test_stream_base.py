@@ -1,13 +1,35 @@
 """What stream decoders share: numbering of parts, reading of events, the end that came too soon."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.context import Context
-from toolglot.events import Failed, Grammar, PartDelta, PartEnded, PartStarted, Started
-from toolglot.ir import ApiError, Text, ToolCall
-from toolglot.wire.stream_base import CUT, OpenParts, cut_off, parse
+from toolglot.events import (
+    Event,
+    Failed,
+    Finished,
+    Grammar,
+    OpaqueEvent,
+    PartDelta,
+    PartEnded,
+    PartStarted,
+    Started,
+    UsageSeen,
+)
+from toolglot.ir import ApiError, StopReason, Text, ToolCall, Usage
+from toolglot.wire.fields import WireDocument
+from toolglot.wire.sse import SseDecoder
+from toolglot.wire.stream_base import (
+    CUT,
+    BaseStreamDecoder,
+    BaseStreamEncoder,
+    OpenParts,
+    cut_off,
+    parse,
+)
 
 TEXT = Text(text="")
 CALL = ToolCall(id="c", name="f", arguments="")
@@ -114,3 +136,90 @@ def test_the_first_event_seeds_the_ids():
     assert first_id(b'{"a": 1}', 1) == first_id(b'{"a": 1}', 1)
     assert first_id(b'{"a": 1}', 1) != first_id(b'{"a": 2}', 1)
     assert first_id(b'{"a": 1}', 2) == first_id(b'{"a": 2}', 2)
+
+
+# --- the base classes ----------------------------------------------------------------------------
+
+
+class Texts(BaseStreamDecoder):
+    """A stream of objects that hold a text each; `end` ends it."""
+
+    def read(self, name, payload, value=None, /):
+        self._count += 1
+        value = self._parse(payload, value)
+        if value is None:
+            return
+        if not self._begun:
+            self._begun = True
+            yield Started(id="", model="")
+            yield self._parts.start("text", TEXT)
+        if value["text"] == "end":
+            self._over = True
+            yield from self._parts.end_all()
+            yield Finished((StopReason(kind="end"),))
+        else:
+            yield self._parts.delta("text", name + value["text"])
+
+
+def decoded(data, size):
+    decoder = Texts(WireDocument(Context(), "texts"), SseDecoder())
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
+
+
+HELLO = b'data: {"text":"a"}\n\nevent: b\ndata: {"text":"c"}\n\n'
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_decoder_reads_events_from_bytes_cut_anywhere(size):
+    begun = [Started(id="", model=""), PartStarted(0, TEXT), PartDelta(0, "a"), PartDelta(0, "bc")]
+    ended = [PartEnded(0), Finished((StopReason(kind="end"),))]
+    assert decoded(HELLO + b'data: {"text":"end"}\n\n', size) == begun + ended
+    assert decoded(HELLO + b'data: {"text":"end"}', size) == begun + ended
+    error = ApiError(kind="server", message=CUT, status=502)
+    assert decoded(HELLO, size) == [*begun, PartEnded(0, incomplete=True), Failed(error)]
+
+
+class Names(BaseStreamEncoder):
+    """Writes the name of each event that it gets."""
+
+    def _started(self, event):
+        return b"started "
+
+    def _part_started(self, event):
+        return b"part_started "
+
+    def _part_delta(self, event):
+        return b"part_delta "
+
+    def _part_ended(self, event):
+        return b"part_ended "
+
+    def _finished(self, event):
+        return f"finished after {self._usage.output}".encode()
+
+    def _failed(self, event):
+        return b"failed "
+
+    def _opaque(self, event):
+        return b"opaque "
+
+
+def test_an_encoder_has_a_method_for_every_kind_of_event():
+    encoder = Names(Context())
+    events = [
+        Started(id="", model=""),
+        PartStarted(0, TEXT),
+        PartDelta(0, "a"),
+        OpaqueEvent("a", "b", {}),
+        PartEnded(0),
+        UsageSeen(Usage(output=2)),
+        Failed(ApiError(kind="server", message="")),
+        UsageSeen(Usage(output=3)),
+        Finished((StopReason(kind="end"),)),
+    ]
+    written = b"".join(map(encoder.encode, events)) + encoder.close()
+    assert written.decode() == (
+        "started part_started part_delta opaque part_ended failed finished after 3"
+    )
+    assert {type(event) for event in events} == set(get_args(Event))

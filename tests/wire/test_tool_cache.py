@@ -8,7 +8,7 @@ import pytest
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
-from toolglot.wire.tool_cache import read_known, recall
+from toolglot.wire.tool_cache import by_text, read_known, recall
 
 TOOLS = [{"name": "sound", "why": "the depth"}]
 BODY = jsontext.encode({"model": "m", "tools": TOOLS, "messages": [1]})
@@ -108,3 +108,91 @@ def test_no_request_stays_alive():
     del ctx
     gc.collect()
     assert gone() is None
+
+
+# --- one schema -----------------------------------------------------------------------------------
+
+
+def counting():
+    seen = []
+
+    @by_text
+    def keys(schema, suffix=""):
+        """The keys of a schema."""
+        seen.append(schema)
+        return schema, tuple(key + suffix for key in schema)
+
+    return keys, seen
+
+
+def test_equal_schemas_are_worked_out_once():
+    keys, seen = counting()
+    one, two = {"a": 1, "b": 2}, {"a": 1, "b": 2}
+    assert keys(one, Context())[1] == keys(two, Context())[1] == ("a", "b")
+    assert keys(one, Context())[0] is one, "a schema that stays is the caller's own"
+    assert len(seen) == 1
+
+
+def test_order_and_further_arguments_count():
+    keys, seen = counting()
+    assert keys({"b": 2, "a": 1}, Context())[1] == ("b", "a")
+    assert keys({"a": 1, "b": 2}, Context())[1] == ("a", "b")
+    assert keys({"a": 1, "b": 2}, Context(), "!")[1] == ("a!", "b!")
+    assert len(seen) == 3
+
+
+def test_the_function_never_sees_the_callers_object():
+    keys, seen = counting()
+    schema = {"a": {"b": 1}}
+    keys(schema, Context())
+    assert seen[0] == schema
+    assert seen[0]["a"] is not schema["a"]
+
+
+def test_a_schema_too_deep_for_text_is_worked_out_all_the_same():
+    keys, seen = counting()
+    schema: dict = {}
+    for _ in range(20_000):
+        schema = {"items": schema}
+    assert keys(schema, Context())[1] == ("items",)
+    assert len(seen) == 1
+    while schema:
+        schema = schema.pop("items")
+
+
+def test_the_name_and_words_stay():
+    keys, _ = counting()
+    assert (keys.__name__, keys.__doc__) == ("keys", "The keys of a schema.")
+
+
+def test_whoever_gets_another_schema_may_change_it():
+    @by_text
+    def closed(schema):
+        return {**schema, "additionalProperties": False}, None
+
+    first, _ = closed({"properties": {}}, Context())
+    first["properties"]["new"] = {}
+    assert closed({"properties": {}}, Context())[0] == {
+        "properties": {},
+        "additionalProperties": False,
+    }
+
+
+def test_the_text_of_a_schema_is_written_once_in_a_request(monkeypatch):
+    written = []
+    encode = jsontext.encode
+    monkeypatch.setattr(jsontext, "encode", lambda value: written.append(value) or encode(value))
+    one, _ = counting()
+    other, _ = counting()
+
+    @by_text
+    def closed(schema):
+        return {**schema, "additionalProperties": False}, None
+
+    ctx, schema = Context(), {"written": "once"}
+    one(schema, ctx)
+    other(schema, ctx)
+    assert written == [schema]
+    made, _ = closed(schema, ctx)
+    other(made, ctx)
+    assert written == [schema, made], "its text is known, since it was made of one"

@@ -1,6 +1,6 @@
 """The command line: one module for each command.
 
-Results alone go to standard output, everything said to a person to standard error, both in UTF-8.
+Only results go to standard output; messages go to standard error; both are UTF-8.
 Exit codes: 0 done, 1 the input is invalid, cannot be translated or breaks a rule, 2 the command was
 called wrongly.
 """
@@ -61,7 +61,7 @@ _COMMANDS: Final = (
     demo,
 )
 _INTERRUPTED: Final = 130
-"""What shells say of a program that the user stopped."""
+"""The exit code of shells for a program that the user stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = int(args.run(args))
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not try to flush it at exit.
+        # The reader of our output is gone. Python must not try to flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
-    """The help of every command, as the documentation shows it."""
+    """The help of every command, for the documentation."""
     yield from _help_texts(_parser())
 
 
@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolglot",
         description="Translate LLM requests, responses and tool calls between protocols.",
-        epilog="`toolglot COMMAND --help` explains a command and shows examples.",
+        epilog="`toolglot COMMAND --help` explains a command, with examples.",
     )
     parser.add_argument("--version", action="version", version=f"toolglot {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -1,4 +1,4 @@
-"""`toolglot capabilities`: what is known about providers, and where it was read."""
+"""`toolglot capabilities`: what providers support, with the source of each fact."""
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,9 +8,9 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
+from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
-_SHORT: Final = {"openai-chat": "chat", "openai-responses": "responses"}
 _YES: Final = {True: "yes", False: "no", None: "?"}
 _COLUMNS: Final = (
     "provider",
@@ -31,18 +31,20 @@ def add(commands: Commands) -> None:
         commands,
         "capabilities",
         run,
-        "show what is known about providers and where it was read",
+        "show what providers support, with the source of each fact",
         "toolglot capabilities",
         "toolglot capabilities deepseek",
         "toolglot capabilities --json",
     )
-    parser.add_argument("provider", nargs="?", help="one provider in detail; all if left out")
+    parser.add_argument(
+        "provider", nargs="?", help="show one provider in detail; default: a table of all"
+    )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print all providers, or one."""
-    known = (_asked(args),) if args.provider else profiles()
+    known = (_chosen(args),) if args.provider else profiles()
     if args.json:
         value = [to_builtins(profile) for profile in known]
         print(jsontext.pretty(value[0] if args.provider else value).decode())
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(args: argparse.Namespace) -> Profile:
+def _chosen(args: argparse.Namespace) -> Profile:
     try:
         return get_profile(args.provider)
     except UnknownProviderError as error:
@@ -64,16 +66,16 @@ def _asked(args: argparse.Namespace) -> Profile:
 def _print_all(known: Iterable[Profile]) -> None:
     print_table([_COLUMNS, *(_row(profile) for profile in known)])
     print()
-    print(hanging("?", "could not be confirmed; it does not mean no", 8))
+    print(hanging("?", "unknown, which does not mean no", 8))
     print(hanging("many", "several calls in one answer", 8))
-    print(hanging("tools", "how many tools a request may have", 8))
+    print(hanging("tools", "most tools in one request", 8))
 
 
 def _row(profile: Profile) -> Sequence[str]:
     tools = profile.tools
     return (
         profile.name,
-        ", ".join(_SHORT.get(name, name) for name in profile.protocols),
+        ", ".join(get_protocol(name).API.short_name or name for name in profile.protocols),
         tools.format,
         _YES[tools.parallel],
         _YES[tools.strict],
@@ -99,9 +101,9 @@ def _details(profile: Profile) -> Iterator[tuple[str, str, Facts]]:
         address = endpoint.base_url + (endpoint.path or "")
         yield "endpoint", f"{endpoint.protocol} at {address}", endpoint
     yield "key", _key(profile), profile.auth
-    yield "tools", _said(profile.tools), profile.tools
+    yield "tools", _facts(profile.tools), profile.tools
     if profile.reasoning:
-        yield "reasoning", _said(profile.reasoning), profile.reasoning
+        yield "reasoning", _facts(profile.reasoning), profile.reasoning
     for quirk in profile.quirks:
         yield "quirk", f"{quirk.word}: {quirk.text}", quirk
 
@@ -115,19 +117,21 @@ def _key(profile: Profile) -> str:
         parts.append("only if the server asks for one")
     parts += [f"with {name}: {value}" for name, value in auth.headers.items()]
     if auth.optional_headers:
-        parts.append(f"and if you like {', '.join(auth.optional_headers)}")
+        parts.append(f"optional: {', '.join(auth.optional_headers)}")
     return ", ".join(parts)
 
 
-def _said(facts: Facts) -> str:
-    """The facts of a group that are known, without where they come from."""
+def _facts(facts: Facts) -> str:
+    """The known facts of a group, without their source."""
     known: dict[str, Any] = to_builtins(facts)
     return ", ".join(
-        f"{name} {_word(value)}" for name, value in known.items() if name not in ("source", "date")
+        f"{name} {_format(value)}"
+        for name, value in known.items()
+        if name not in ("source", "date")
     )
 
 
-def _word(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, bool):
         return _YES[value]
     return " ".join(value) if isinstance(value, list | tuple) else str(value)

@@ -1,8 +1,8 @@
-"""Agent clients that people use, and how each is told to talk to a gateway: one row for each.
+"""Agent clients that people use, and how each is set up to use a gateway: one row for each.
 
-A row never touches files of the user. What cannot be said in the environment is said in arguments
-of this one run, or in a file of a temporary folder that lasts as long as the run. Facts of each row
-were measured with the version it names.
+A row never changes files of the user. What cannot be set in the environment is set by arguments of
+this one run, or in a file of a temporary folder that is deleted after it. Each row was measured
+with the version that it names.
 """
 
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ class File(Struct, frozen=True):
 
     content: dict[str, Any]
     over: str
-    """The user's own file, below the home folder: what it says is kept where we say nothing."""
+    """The user's own file, below the home folder: its settings stay unless they are set here."""
 
 
-class Way(Struct, frozen=True):
-    """How a client is told to speak one protocol with a gateway.
+class ClientSetup(Struct, frozen=True):
+    """How a client is set up to speak one protocol with a gateway.
 
-    In all texts, `$url`, `$key`, `$model` and `$folder` stand for what they say. What names a value
-    that is not given is left out: without a model, the client takes its own.
+    In all texts, `$url`, `$key`, `$model` and `$folder` are replaced by their values. An entry with
+    a value that is not given is left out: without a model, the client uses its own.
     """
 
     environment: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Way(Struct, frozen=True):
     """By their place in the temporary folder."""
 
 
-class Client(Struct, frozen=True):
+class AgentClient(Struct, frozen=True):
     """A client: what it is called, where it comes from, and the protocols it speaks."""
 
     name: str
@@ -51,9 +51,9 @@ class Client(Struct, frozen=True):
     """Its name in the npm registry."""
     version: str
     """The version whose behaviour was measured."""
-    ways: Mapping[str, Way]
-    """By protocol; the first is taken unless another is asked for. It should be one in which the
-    client brings back reasoning state, which few do in Chat Completions."""
+    setups: Mapping[str, ClientSetup]
+    """By protocol; the first is the default. It should be one in which the client returns reasoning
+    state, which few do in Chat Completions."""
     needs_model: bool = False
     """Whether it has no model of its own choice."""
     hint: str = ""
@@ -73,7 +73,7 @@ class Launch(Struct, frozen=True):
     files: Mapping[str, File]
 
 
-_CLAUDE: Final = Way(
+_CLAUDE: Final = ClientSetup(
     environment={
         "ANTHROPIC_BASE_URL": "$url",
         "ANTHROPIC_AUTH_TOKEN": "$key",
@@ -90,7 +90,7 @@ _CLAUDE: Final = Way(
     }
 )
 
-_CODEX: Final = Way(
+_CODEX: Final = ClientSetup(
     environment={KEY_VARIABLE: "$key"},
     arguments=(
         "-c=model_provider=toolglot",
@@ -102,7 +102,7 @@ _CODEX: Final = Way(
     ),
 )
 
-_GEMINI: Final = Way(
+_GEMINI: Final = ClientSetup(
     environment={
         "GOOGLE_GEMINI_BASE_URL": "$url",
         "GEMINI_API_KEY": "$key",
@@ -119,7 +119,7 @@ _GEMINI: Final = Way(
 )
 
 
-def _opencode(package: str) -> Way:
+def _opencode(package: str) -> ClientSetup:
     """The configuration of a provider, over which of the SDK's packages it is spoken to."""
     model = {
         "name": "$model",
@@ -140,45 +140,45 @@ def _opencode(package: str) -> Way:
         "small_model": "toolglot/$model",
         "provider": {"toolglot": provider},
     }
-    return Way(environment={"OPENCODE_CONFIG_CONTENT": config})
+    return ClientSetup(environment={"OPENCODE_CONFIG_CONTENT": config})
 
 
-def _qwen(auth: str, prefix: str, base: str, address: str) -> Way:
-    return Way(
+def _qwen(auth: str, prefix: str, base: str, address: str) -> ClientSetup:
+    return ClientSetup(
         environment={base: address, f"{prefix}_API_KEY": "$key", f"{prefix}_MODEL": "$model"},
         arguments=(f"--auth-type={auth}",),
     )
 
 
 _ROWS: Final = (
-    Client(
+    AgentClient(
         name="claude",
         title="Claude Code",
         package="@anthropic-ai/claude-code",
         version="2.1.197",
-        ways={"anthropic": _CLAUDE},
+        setups={"anthropic": _CLAUDE},
     ),
-    Client(
+    AgentClient(
         name="codex",
         title="Codex CLI",
         package="@openai/codex",
         version="0.166.0",
-        ways={"openai-responses": _CODEX},
+        setups={"openai-responses": _CODEX},
     ),
-    Client(
+    AgentClient(
         name="gemini",
         title="Gemini CLI",
         package="@google/gemini-cli",
         version="0.61.0",
-        ways={"gemini": _GEMINI},
+        setups={"gemini": _GEMINI},
         hint="Gemini CLI must be set to use an API key: choose it once with /auth.",
     ),
-    Client(
+    AgentClient(
         name="opencode",
         title="opencode",
         package="opencode-ai",
         version="1.18.33",
-        ways={
+        setups={
             "anthropic": _opencode("@ai-sdk/anthropic"),
             "openai-responses": _opencode("@ai-sdk/openai"),
             "openai-chat": _opencode("@ai-sdk/openai-compatible"),
@@ -186,12 +186,12 @@ _ROWS: Final = (
         },
         needs_model=True,
     ),
-    Client(
+    AgentClient(
         name="qwen",
         title="Qwen Code",
         package="@qwen-code/qwen-code",
         version="0.15.10",
-        ways={
+        setups={
             "anthropic": _qwen("anthropic", "ANTHROPIC", "ANTHROPIC_BASE_URL", "$url"),
             "gemini": _qwen("gemini", "GEMINI", "GOOGLE_GEMINI_BASE_URL", "$url"),
             "openai-chat": _qwen("openai", "OPENAI", "OPENAI_BASE_URL", "$url/v1"),
@@ -200,28 +200,28 @@ _ROWS: Final = (
     ),
 )
 
-CLIENTS: Final[Mapping[str, Client]] = {row.name: row for row in _ROWS}
+CLIENTS: Final[Mapping[str, AgentClient]] = {row.name: row for row in _ROWS}
 
 
 def launch(
-    client: Client, protocol: str, *, url: str, key: str, model: str | None, folder: str | None
+    client: AgentClient, protocol: str, *, url: str, key: str, model: str | None, folder: str | None
 ) -> Launch:
     """The row of a client, filled in; without a folder also without what needs one."""
-    way = client.ways[protocol]
+    setup = client.setups[protocol]
     values = {"url": url.rstrip("/"), "key": key, "model": model, "folder": folder}
     known = {name: value for name, value in values.items() if value is not None}
 
-    def sayable(value: Any) -> bool:
+    def complete(value: Any) -> bool:
         return all(name in known or f"${name}" not in _text(value) for name in values)
 
     return Launch(
         environment={
             name: _text(_filled(value, known))
-            for name, value in way.environment.items()
-            if sayable(value)
+            for name, value in setup.environment.items()
+            if complete(value)
         },
-        arguments=tuple(_filled(each, known) for each in way.arguments if sayable(each)),
-        files=way.files,
+        arguments=tuple(_filled(each, known) for each in setup.arguments if complete(each)),
+        files=setup.files,
     )
 
 

@@ -1,4 +1,4 @@
-"""What several commands share: arguments, reading input, translating, text for people."""
+"""What several commands share: arguments, input, translation, output for people."""
 
 import argparse
 import re
@@ -70,7 +70,7 @@ def add_protocol(parser: argparse.ArgumentParser, option: str, words: str, **mor
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """Where keys and usage are kept."""
+    """The file with keys and usage."""
     parser.add_argument(
         "--database",
         metavar="FILE",
@@ -88,7 +88,7 @@ def add_document(parser: argparse.ArgumentParser) -> None:
         "--what", choices=KINDS, default=REQUEST, help="what the input is; a request if left out"
     )
     parser.add_argument(
-        "--path", help="URL path that the request came on, where the protocol keeps the model there"
+        "--path", help="URL path that the request came on, for protocols with the model in the path"
     )
     parser.add_argument(
         "--request", metavar="FILE", help="the client's request that the input answers"
@@ -99,11 +99,11 @@ def add_document(parser: argparse.ArgumentParser) -> None:
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that the kind of document has no use for, rather than ignore them."""
+    """Reject options that have no effect on this kind of document, rather than ignore them."""
     for option, kinds in _ONLY.items():
         if args.what not in kinds and getattr(args, option, None):
             spelled = "--" + option.replace("_", "-")
-            args.refuse(f"{spelled} has no meaning for --what {args.what}")
+            args.refuse(f"{spelled} has no effect with --what {args.what}")
 
 
 def read_input(file: str | None) -> bytes:
@@ -130,7 +130,7 @@ _SECONDS: Final = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def distance(text: str) -> float | date:
-    """A date, or a number of seconds said like `30d`; for argparse."""
+    """A date, or a number of seconds written like `30d`; for argparse."""
     if match := re.fullmatch(r"(\d{1,4})([mhdw])", text):
         return int(match[1]) * _SECONDS[match[2]]
     try:
@@ -161,7 +161,7 @@ def translate_document(
 ) -> tuple[Json, Receipt]:
     """The body of a translated request, response or error, and what that changed.
 
-    What a protocol says outside the body is said to the person at the screen.
+    What the protocol puts outside the body is printed to standard error.
     """
     if args.what == REQUEST:
         request, receipt = translate_request(
@@ -195,7 +195,7 @@ def asked(args: argparse.Namespace) -> bytes | None:
 
 
 def in_body(body: Json, path: str, target: str) -> Json:
-    """A body that says everything, also where the protocol says the model in its path."""
+    """A body with the model, also where the protocol has the model in its path."""
     if "{model}" not in PROTOCOLS[target].SURFACE.path or "model" in body or not path:
         return body
     return {"model": "models/" + path.partition("/models/")[2].rpartition(":")[0], **body}
@@ -205,13 +205,13 @@ def in_body(body: Json, path: str, target: str) -> Json:
 
 
 def counted(receipt: Receipt) -> str:
-    """How many notes of each severity, the gravest first."""
+    """How many notes of each severity, the most severe first."""
     counts = reversed(receipt.counts().items())
     return ", ".join(f"{count} {severity}" for severity, count in counts if count)
 
 
 def print_table(rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-    """Rows in columns. The first row is the head; columns with a head in `right` keep right."""
+    """Rows in columns, the head first; columns with a head in `right` are aligned right."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -75,6 +75,6 @@ def run(_args: argparse.Namespace) -> int:
             changes = ", ".join(f"{count}x {code}" for code, count in receipt.codes().items())
             head = f"{target:<17} {len(wire.data()):>4} bytes"
             rows.append((f"from {source} to", head, changes or "nothing changed"))
-    print("One tool loop through every pair of protocols, and what its receipt says")
+    print("One tool loop through every pair of protocols, with the notes of its receipt")
     print_groups(rows, 33)
     return 0

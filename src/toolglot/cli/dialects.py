@@ -1,4 +1,4 @@
-"""`toolglot dialects`: the ways in which models write tool calls inside text."""
+"""`toolglot dialects`: how models write tool calls inside text."""
 
 import argparse
 
@@ -10,7 +10,7 @@ _INDENT = 24
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "list the ways in which models write tool calls inside text"
+    summary = "list the formats in which models write tool calls inside text"
     add_command(commands, "dialects", run, summary, "toolglot dialects")
 
 

@@ -1,4 +1,4 @@
-"""`toolglot diff-sse`: whether two recorded streams have the same events with the same fields.
+"""`toolglot diff-sse`: compare the events and fields of two recorded streams.
 
 Values are not compared: two answers to one question differ in ids, times and words, and cut their
 text in different places. So pieces of text that follow each other count as one.
@@ -14,8 +14,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot.cli.common import Commands, add_command
-from toolglot.lint.framing import array_frames, by_type, line_frames, sse_frames
-from toolglot.lint.rules import BROKEN, COMMENT, Frame, joined
+from toolglot.wire.frames import (
+    BROKEN,
+    COMMENT,
+    Frame,
+    array_frames,
+    by_type,
+    line_frames,
+    sse_frames,
+)
+from toolglot.wire.json_values import joined
 
 _FIRST: Final = 10
 
@@ -41,19 +49,19 @@ class Step(Struct, frozen=True):
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "compare two recorded streams: types of events and their fields, not their values"
+    summary = "compare the events and fields of two recorded streams, but not the values"
     parser = add_command(
         commands, "diff-sse", run, summary, "toolglot diff-sse theirs.txt ours.txt"
     )
-    parser.add_argument("a", metavar="A", help="file of a recorded stream")
-    parser.add_argument("b", metavar="B", help="file of another")
+    parser.add_argument("a", metavar="A", help="a recorded stream")
+    parser.add_argument("b", metavar="B", help="the stream to compare it with")
     parser.add_argument(
         "--all", action="store_true", help=f"print all differences, not the first {_FIRST}"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the differences in words; 1 if there are any."""
+    """Print the differences; exit with 1 if there are any."""
     first, second = (Path(file).read_bytes() for file in (args.a, args.b))
     found = differences(first, second, args.a, args.b)
     shown = list(islice(found, None if args.all else _FIRST))

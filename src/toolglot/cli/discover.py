@@ -1,4 +1,4 @@
-"""`toolglot discover`: what a provider can do that nobody has described."""
+"""`toolglot discover`: find out what an unknown server supports."""
 
 import argparse
 import os
@@ -15,16 +15,16 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging
 from toolglot.discovery import (
-    Answer,
     DiscoveryResult,
     Finding,
     Probe,
+    ProbeResponse,
     add_provider,
     name_for,
     read_sample,
     to_toml,
 )
-from toolglot.discovery.facts import SUBJECTS
+from toolglot.discovery.findings import SUBJECTS
 from toolglot.errors import MissingExtraError, ToolglotError
 from toolglot.wire import jsontext
 
@@ -40,39 +40,45 @@ _FORMS: Final = ("env", "file")
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "find out what a server speaks and how it calls tools"
+    summary = "find out which protocols a server speaks and how it calls tools"
     parser = add_command(commands, "discover", run, summary, *_EXAMPLES)
-    parser.add_argument("url", nargs="?", help="address of the server, as far as it is known")
+    parser.add_argument("url", nargs="?", help="URL of the server, with or without a path")
     parser.add_argument(
-        "--key", metavar="FORM", help="where the key is: env:NAME or file:PATH, not the key itself"
+        "--key", metavar="FORM", help="where to read the key: env:NAME or file:PATH"
     )
-    parser.add_argument("--model", help="model to ask; one that the server lists if left out")
+    parser.add_argument("--model", help="model to use; default: one that the server lists")
     parser.add_argument(
         "--sample",
         metavar="FILE",
-        help="read an answer from a file (a body, a stream or plain text) and ask nobody; - is "
+        help="read a recorded response (a body, a stream or plain text) and send nothing; - reads "
         "standard input",
     )
-    parser.add_argument("--write", metavar="FILE", help="add the provider to this configuration")
-    parser.add_argument("--name", help="name of the provider there; made from the address if not")
     parser.add_argument(
-        "--replace", action="store_true", help="replace the provider of that name, and it alone"
+        "--write", metavar="FILE", help="add the provider to this configuration file"
+    )
+    parser.add_argument("--name", help="name of the provider in that file; default: from the URL")
+    parser.add_argument(
+        "--replace", action="store_true", help="replace an existing provider of that name"
     )
     parser.add_argument(
-        "--timeout", type=float, default=20.0, metavar="SECONDS", help="for each question; 20"
+        "--timeout",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="how long to wait for each response; default: 20",
     )
     parser.add_argument(
-        "--proxy", action="store_true", help="use the proxies that the environment names"
+        "--proxy", action="store_true", help="use the proxies set in the environment"
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask a server or read a sample, and say what was found."""
+    """Probe a server or read a sample, and print what was found."""
     if (args.url is None) == (args.sample is None):
-        args.refuse("give the address of a server, or --sample FILE")
+        args.refuse("give the URL of a server, or --sample FILE")
     if args.sample and (args.write or args.key or args.model):
-        args.refuse("--write, --key and --model have no meaning for a sample")
+        args.refuse("--write, --key and --model cannot be combined with --sample")
     result = _from_sample(args.sample) if args.sample else _from_server(args)
     problem = _problem(result, args)
     if args.write and not problem:
@@ -114,7 +120,7 @@ def _secret(args: argparse.Namespace) -> str | None:
         return None
     form, _, name = args.key.partition(":")
     if form not in _FORMS or not name:
-        args.refuse("--key takes env:NAME or file:PATH; a key on the command line can be seen")
+        args.refuse("--key takes env:NAME or file:PATH; other users can see the command line")
     if form == "file":
         return Path(name).expanduser().read_text(encoding="utf-8").strip()
     if not os.environ.get(name):
@@ -122,7 +128,7 @@ def _secret(args: argparse.Namespace) -> str | None:
     return os.environ[name].strip()
 
 
-def _show(probe: Probe, answer: Answer) -> None:
+def _show(probe: Probe, answer: ProbeResponse) -> None:
     how = answer.failure or f"{answer.status} in {answer.ms} ms"
     print(f"  {probe.name:<13} {probe.method} {probe.url}: {how}", file=sys.stderr)
 
@@ -158,7 +164,7 @@ def _cut(text: str, width: int) -> str:
 
 
 _RARE: Final = ("path", "key", "dialect")
-"""Subjects of which nothing is to be expected in the usual case."""
+"""Subjects that usually have no finding, so that they are not listed as unknown."""
 
 
 def _basis(finding: Finding) -> str:
@@ -181,7 +187,7 @@ def _summary(result: DiscoveryResult) -> Iterator[tuple[str, str]]:
 
 
 def _problem(result: DiscoveryResult, args: argparse.Namespace) -> str:
-    """Why nothing was found, and what to do about it; empty if something was."""
+    """Why nothing was found, and what to do about it; empty if something was found."""
     if result.protocol or (args.sample and result.findings):
         return ""
     if args.sample:
@@ -189,9 +195,9 @@ def _problem(result: DiscoveryResult, args: argparse.Namespace) -> str:
     if result.locked and args.key:
         return f"{args.url}: the key in {args.key} was not accepted ({_sent_as()})"
     if result.locked:
-        return f"{args.url}: it asks for a key; give --key env:NAME or --key file:PATH"
+        return f"{args.url}: the server requires a key; give --key env:NAME or --key file:PATH"
     if result.get("model") is not None:
-        return f"{args.url}: it does not know the model; name one of its models with --model"
+        return f"{args.url}: the server does not have this model; choose one with --model"
     tried = "; ".join(
         f"{each.method} {each.url}: {each.failure or each.status}" for each in result.asked
     )
@@ -211,11 +217,11 @@ def _write(args: argparse.Namespace, result: DiscoveryResult) -> None:
     except ToolglotError as error:
         raise ToolglotError(f"{path}: {error}") from None
     _write_atomically(path, merged)
-    print(f"{path}: provider {name}; ask for its models as {name}/MODEL", file=sys.stderr)
+    print(f"{path}: added provider {name}; its models are {name}/MODEL", file=sys.stderr)
 
 
 def _write_atomically(path: Path, text: str) -> None:
-    """Write a file so that whoever reads it sees the old text or the new one."""
+    """Write a file so that readers see either the old text or the new one."""
     target = path.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     with tempfile.NamedTemporaryFile(

@@ -1,4 +1,4 @@
-"""`toolglot doctor`: whether all is well with the gateway, and what to do where it is not."""
+"""`toolglot doctor`: whether the gateway can work here, and what to do where it cannot."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.checks.provider_check import Checked
+    from toolglot.gateway.checks.provider_check import ProviderReport
     from toolglot.gateway.config import Config
 
 _EXAMPLES: Final = (
@@ -24,7 +24,7 @@ _EXAMPLES: Final = (
 )
 _INDENT: Final = 15
 _REASONS: Final = 35
-"""Where the reason stands behind protocol, form and verdict."""
+"""The column of the reason, behind protocol, form and verdict."""
 _SHOWN: Final = 4
 """Models of a list that are named."""
 _ADD: Final = (
@@ -35,7 +35,7 @@ _ADD: Final = (
 
 
 class _Part(Struct, frozen=True):
-    """Something that was looked at: what there is, and what is wrong with it."""
+    """One thing that was checked: its state, and what is wrong with it."""
 
     words: str
     problem: str = ""
@@ -49,17 +49,17 @@ def add(commands: Commands) -> None:
     summary = "check what is installed, the configuration, and every provider with a real tool call"
     parser = add_command(commands, "doctor", run, summary, *_EXAMPLES)
     parser.add_argument("--provider", metavar="NAME", help="check this one only; demo is built in")
-    parser.add_argument("--model", help="model to ask; found out if left out")
+    parser.add_argument("--model", help="model to ask; chosen from the provider's list if left out")
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="the configuration; found as `toolglot serve` finds it if left out",
+        help="the configuration; the one that `toolglot serve` would use if left out",
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look at everything; 1 if something does not work."""
+    """Check everything; 1 if something does not work."""
     from toolglot.cli.installed import clients, packages  # noqa: PLC0415 - others need it not
 
     report: Json = {"versions": packages(), "clients": clients()}
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     path, config, state = _configured(args.config)
     database = _database(config)
     keys = {
-        name: list(provider_check.keys_of(provider))
+        name: list(provider_check.configured_keys(provider))
         for name, provider in (config.providers if config else {}).items()
     }
     report |= {
@@ -82,20 +82,20 @@ def run(args: argparse.Namespace) -> int:
         "providers": [],
     }
     _show(args, _surroundings(report, state, database))
-    sound = not (state.problem or database.problem)
+    works = not (state.problem or database.problem)
     if config is not None:
         for found in _checked(args, config):
-            sound = sound and found.works
+            works = works and found.works
             report["providers"].append({**to_builtins(found), "works": found.works})
             _show(args, ("", *_provider(found)))
         if not config.providers:
             _show(args, ("", hanging("what next", _ADD, _INDENT)))
-    report["works"] = sound
+    report["works"] = works
     if args.json:
         print(jsontext.pretty(report).decode())
     else:
-        print("\nEverything works." if sound else "\nNot everything works.")
-    return int(not sound)
+        print("\nEverything works." if works else "\nNot everything works.")
+    return int(not works)
 
 
 def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") -> None:
@@ -103,11 +103,11 @@ def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") ->
         print("\n".join(lines), flush=True)
 
 
-# --- looking --------------------------------------------------------------------------------------
+# --- checking -------------------------------------------------------------------------------------
 
 
 def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]":
-    """The configuration, if it is sound, and what there is to say about it."""
+    """The configuration, if it is valid, and a line about it."""
     from toolglot.gateway.config import FILE, ConfigError, load_config  # noqa: PLC0415
     from toolglot.gateway.http.server import check_exposure  # noqa: PLC0415
 
@@ -124,7 +124,7 @@ def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]"
     except OSError as error:
         return path, None, _Part("", f"{path}: {error.strerror}")
     counts = f"{len(config.providers)} providers, {len(config.routes)} routes"
-    return path, config, _Part(f"{path} is sound: {counts}")
+    return path, config, _Part(f"{path} is valid: {counts}")
 
 
 def _database(config: "Config | None") -> _Part:
@@ -132,13 +132,13 @@ def _database(config: "Config | None") -> _Part:
     from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
 
     if config is None:
-        return _Part("not looked for, because the configuration is not sound")
+        return _Part("not checked, because the configuration is not valid")
     server = config.server
     if not (server.keys or server.database):
-        return _Part("none; keys are not asked for and usage is not written down")
+        return _Part("none; the gateway asks for no keys and records no usage")
     path = Path(server.database) if server.database else default_path()
     if not path.exists():
-        return _Part(f"{path} will be made when the gateway starts")
+        return _Part(f"{path} will be created when the gateway starts")
     try:
         with database(path, create=False) as db:
             (keys,) = db.execute("SELECT count(*) FROM keys WHERE revoked IS NULL").fetchone()
@@ -150,7 +150,7 @@ def _database(config: "Config | None") -> _Part:
     return _Part(f"{path}: {keys} keys, {rows} requests")
 
 
-def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[Checked]":
+def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[ProviderReport]":
     """The providers, one after the other."""
     import asyncio  # noqa: PLC0415 - other commands do not pay for it
 
@@ -174,7 +174,7 @@ def _nothing(_what: str) -> None:
     pass
 
 
-# --- showing --------------------------------------------------------------------------------------
+# --- printing -------------------------------------------------------------------------------------
 
 
 def _installed(report: Json) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _surroundings(report: Json, state: _Part, database: _Part) -> Iterator[str]:
     yield hanging("database", str(database), _INDENT)
 
 
-def _provider(found: "Checked") -> Iterator[str]:
+def _provider(found: "ProviderReport") -> Iterator[str]:
     """A provider: whether it is there, its models, and a line for each form of each protocol."""
     there = "reached" if found.reached else "cannot be used"
     head = f"{found.url}: {there}" if found.url else there

@@ -1,4 +1,4 @@
-"""`toolglot doctor-history`: what is wrong with the history in a request, and a repaired one."""
+"""`toolglot doctor-history`: check the history in a request, and repair it."""
 
 import argparse
 import sys
@@ -21,14 +21,14 @@ _EXAMPLES: Final = (
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "find out why a provider refuses the history in a request, and repair it"
+    summary = "find what a provider rejects in the history of a request, and repair it"
     parser = add_command(commands, "doctor-history", run, summary, *_EXAMPLES)
     add_file(parser)
     parser.add_argument(
         "--protocol", required=True, choices=list(PROTOCOLS), help="protocol of the request"
     )
     parser.add_argument(
-        "--path", help="URL path that the request came on, where the protocol keeps the model there"
+        "--path", help="URL path that the request came on, for protocols with the model in the path"
     )
     parser.add_argument(
         "--issuer", help="who issues reasoning state there; the protocol itself if left out"
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--policy",
         choices=POLICIES,
-        help="what becomes of calls without results and results without calls: a placeholder "
+        help="what to do with calls without results and results without calls: a placeholder "
         "answers the call and the result becomes text (the default), both become text, or both "
         "are left out",
     )
@@ -49,9 +49,9 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say what is wrong; 1 if anything is and was not repaired."""
+    """Print what is wrong; 1 if anything is and was not repaired."""
     if not args.fix and (args.receipt or args.policy):
-        args.refuse("--receipt and --policy have no meaning without --fix")
+        args.refuse("--receipt and --policy have no effect without --fix")
     data = read_input(args.file)
     where = {"path": args.path or "", "issuer": args.issuer}
     if not args.fix:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
-from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, Client, Launch, launch
+from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, AgentClient, Launch, launch
 from toolglot.cli.common import Commands, add_command
 
 GATEWAY_VARIABLE: Final = "TOOLGLOT_GATEWAY"
@@ -27,12 +27,12 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "env", run, summary, *_EXAMPLES)
     add_client(parser)
     parser.add_argument(
-        "--shell", choices=tuple(_SHELLS), default="posix", help="whose words to use"
+        "--shell", choices=tuple(_SHELLS), default="posix", help="the shell that reads the output"
     )
 
 
 def add_client(parser: argparse.ArgumentParser) -> None:
-    """The client, and what it is told."""
+    """The client, and how it is set up."""
     parser.add_argument("client", choices=tuple(CLIENTS), help="the client")
     parser.add_argument(
         "--gateway",
@@ -48,12 +48,12 @@ def add_client(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen(args: argparse.Namespace) -> tuple[Client, str]:
+def chosen(args: argparse.Namespace) -> tuple[AgentClient, str]:
     """The client and the protocol that were asked for."""
     client = CLIENTS[args.client]
-    protocol = args.protocol or next(iter(client.ways))
-    if protocol not in client.ways:
-        args.refuse(f"{client.title} speaks {', '.join(client.ways)}, not {protocol}")
+    protocol = args.protocol or next(iter(client.setups))
+    if protocol not in client.setups:
+        args.refuse(f"{client.title} speaks {', '.join(client.setups)}, not {protocol}")
     return client, protocol
 
 
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the lines."""
     client, protocol = chosen(args)
     if client.needs_model and not args.model:
-        args.refuse(f"{client.title} needs to be told a model: add --model")
+        args.refuse(f"{client.title} needs a model: add --model")
     url, key = args.gateway or usual_gateway(), key_of(args)
     filled = launch(client, protocol, url=url, key=key, model=args.model, folder=None)
     if client.hint:

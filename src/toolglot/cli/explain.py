@@ -27,12 +27,12 @@ _EXAMPLES: Final = (
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "show what a translation would change and why, without translating"
+    summary = "print what a translation would change and why, without translating"
     add_document(add_command(commands, "explain", run, summary, *_EXAMPLES))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the receipt, gravest first, with the meaning of every code in it."""
+    """Print the receipt, most severe first, with the meaning of every code in it."""
     check_options(args)
     receipt = _receipt(args)
     pair = f"{args.source} to {args.target}"
@@ -44,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
         for code, notes in _by_code(receipt, severity):
             print("\n" + hanging(f"{severity}: {code}:", CATALOGUE[code].meaning, 2))
             for note in notes:
-                said = "" if note.message == CATALOGUE[code].meaning else note.message
-                where = note.path or ("everywhere" if not said else "")
-                print(hanging("   ", ": ".join(filter(None, (where, said))), 4))
+                detail = "" if note.message == CATALOGUE[code].meaning else note.message
+                where = note.path or ("everywhere" if not detail else "")
+                print(hanging("   ", ": ".join(filter(None, (where, detail))), 4))
     return 0
 
 

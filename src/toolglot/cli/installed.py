@@ -1,4 +1,4 @@
-"""What is installed here: packages that matter, and clients."""
+"""Versions of the packages and clients that are installed."""
 
 import platform
 import re

@@ -1,4 +1,4 @@
-"""`toolglot keys`: the keys that clients show the gateway."""
+"""`toolglot keys`: the keys that clients send to the gateway."""
 
 import argparse
 import re
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
 
-    from toolglot.gateway.access.rate_limits import Budget
-    from toolglot.gateway.access.virtual_keys import Key
+    from toolglot.gateway.access.virtual_keys import Budget, VirtualKey
 
 _COLUMNS: Final = ("id", "name", "state", "created", "models", "rpm", "tpm", "budget", "expires")
 _NUMBERS: Final = ("rpm", "tpm", "budget")
@@ -37,7 +36,7 @@ def add(commands: Commands) -> None:
         commands,
         "keys",
         None,
-        "make, list and revoke the keys that clients show the gateway",
+        "create, list and revoke the keys that clients send to the gateway",
         "toolglot keys create alice --models 'claude-*,gpt-*' --rpm 60 --budget 2M/day",
         "toolglot keys list",
         "toolglot keys revoke alice",
@@ -53,7 +52,7 @@ def _add_create(parts: Commands) -> None:
         parts,
         "create",
         create,
-        "make a key and print it, this once",
+        "create a key and print it; it is not printed again",
         "toolglot keys create alice",
         "toolglot keys create ci --models 'gpt-*' --rpm 60 --tpm 200k --expires 30d",
         "toolglot keys create demo --budget 2M/day",
@@ -75,7 +74,7 @@ def _add_create(parts: Commands) -> None:
 
 
 def _add_list(parts: Commands) -> None:
-    parser = add_command(parts, "list", show, "list the keys", "toolglot keys list --json")
+    parser = add_command(parts, "list", list_all, "list the keys", "toolglot keys list --json")
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_database(parser)
 
@@ -92,8 +91,8 @@ def _add_revoke(parts: Commands) -> None:
 
 
 def create(args: argparse.Namespace) -> int:
-    """Make a key. The key alone goes to standard output."""
-    from toolglot.gateway.access.virtual_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
+    """Create a key. The key alone goes to standard output."""
+    from toolglot.gateway.storage.sqlite_keys import create_key  # noqa: PLC0415 - asyncio costs start-up time
 
     now = time.time()
     with _database(args, create=True) as db:
@@ -108,13 +107,13 @@ def create(args: argparse.Namespace) -> int:
             expires=None if args.expires is None else moment(args.expires, now, 1),
         )
     print(token)
-    print(f"key {key.id}, {key.name}: keep it, it is not shown again", file=sys.stderr)
+    print(f"key {key.id}, {key.name}: store it now, it is not printed again", file=sys.stderr)
     return 0
 
 
-def show(args: argparse.Namespace) -> int:
+def list_all(args: argparse.Namespace) -> int:
     """Print all keys."""
-    from toolglot.gateway.access.virtual_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.storage.sqlite_keys import list_keys  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         keys = list_keys(db)
@@ -123,13 +122,13 @@ def show(args: argparse.Namespace) -> int:
     elif keys:
         print_table([_COLUMNS, *(_row(key, time.time()) for key in keys)], _NUMBERS)
     else:
-        print("no keys yet: `toolglot keys create NAME` makes one", file=sys.stderr)
+        print("no keys yet: create one with `toolglot keys create NAME`", file=sys.stderr)
     return 0
 
 
 def revoke(args: argparse.Namespace) -> int:
     """Make a key invalid."""
-    from toolglot.gateway.access.virtual_keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
+    from toolglot.gateway.storage.sqlite_keys import revoke_key  # noqa: PLC0415 - asyncio costs start-up time
 
     with _database(args) as db:
         key = revoke_key(db, args.key, time.time())
@@ -157,7 +156,7 @@ def _number(text: str) -> int:
 
 
 def _budget(text: str) -> "Budget":
-    from toolglot.gateway.access.rate_limits import Budget  # noqa: PLC0415 - few commands need it
+    from toolglot.gateway.access.virtual_keys import Budget  # noqa: PLC0415 - few commands need it
 
     tokens, _, per = text.partition("/")
     match per:
@@ -168,7 +167,7 @@ def _budget(text: str) -> "Budget":
     raise argparse.ArgumentTypeError(f"{text!r} is not a budget like 500k, 2M/day or 50M/month")
 
 
-def _row(key: "Key", now: float) -> tuple[str, ...]:
+def _row(key: "VirtualKey", now: float) -> tuple[str, ...]:
     state = "revoked" if key.revoked else "valid" if key.is_valid(now) else "expired"
     budget = key.budget
     return (

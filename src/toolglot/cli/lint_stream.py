@@ -1,4 +1,4 @@
-"""`toolglot lint-stream`: whether a recorded stream keeps the rules of its protocol."""
+"""`toolglot lint-stream`: check a recorded stream against the rules of its protocol."""
 
 import argparse
 from typing import Final
@@ -15,15 +15,15 @@ _EXAMPLES: Final = (
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "check a recorded stream against the rules that the strictest clients need"
+    summary = "check a recorded stream against the rules of its protocol"
     parser = add_command(commands, "lint-stream", run, summary, *_EXAMPLES)
     add_file(parser)
     add_protocol(parser, "--protocol", "protocol of the stream")
-    parser.add_argument("--rules", action="store_true", help="list the rules and check nothing")
+    parser.add_argument("--rules", action="store_true", help="list the rules instead")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is wrong, one line each; 1 if anything is."""
+    """Print one line for each violation; exit with 1 if there is any."""
     if args.rules:
         for rule in rules_of(args.protocol):
             print(hanging(rule.code, rule.meaning, 20))

@@ -10,7 +10,7 @@ from toolglot.cli.common import Commands, add_command
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.llama_server import Serving
+    from toolglot.gateway.llama_server import RunningServer
 
 _EXAMPLES: Final = (
     "toolglot local-model --prepare",
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until a signal comes; where, goes to standard output as one line of JSON."""
+    """Serve until a signal comes; the address goes to standard output as one line of JSON."""
     from toolglot.gateway import llama_server  # noqa: PLC0415 - other commands do not pay for it
 
     if args.prepare:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _say(serving: "Serving") -> None:
-    print(jsontext.encode(to_builtins(serving)).decode(), flush=True)
-    table = f'protocol = "openai-chat"\nbase_url = "{serving.base_url}"'
+def _say(server: "RunningServer") -> None:
+    print(jsontext.encode(to_builtins(server)).decode(), flush=True)
+    table = f'protocol = "openai-chat"\nbase_url = "{server.base_url}"'
     print(f"[providers.local]\n{table}", file=sys.stderr, flush=True)

@@ -24,7 +24,7 @@ _LONGEST: Final = 9
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "take a model's text apart into words, reasoning and tool calls"
+    summary = "split a model's text into content, reasoning and tool calls"
     parser = add_command(commands, "parse", run, summary, *_EXAMPLES)
     add_file(parser)
     parser.add_argument(
@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
         choices=["auto", *DIALECTS],
         default="auto",
         metavar="DIALECT",
-        help="how the calls are written; found out if left out (`toolglot dialects` lists them)",
+        help="the format of the calls; detected if left out (`toolglot dialects` lists them)",
     )
     parser.add_argument(
         "--tools",
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     texts = _texts(data) if args.jsonl else iter([(data, None)])
     with Progress(data.count("\n") if args.jsonl else 0) as progress:
         for text, own in texts:
-            print(jsontext.text(_shown(_parsed(args, text, own or tools))))
+            print(jsontext.text(_as_json(_parsed(args, text, own or tools))))
             progress.advance()
     return 0
 
@@ -94,12 +94,12 @@ def _split(args: argparse.Namespace, text: str) -> Iterator[str]:
         return
     size = 1 if how == "char" else int(how) if how.isdecimal() else 0
     if size < 1:
-        args.refuse(f"--split {how}: neither char, nor a number, nor random:SEED")
+        args.refuse(f"--split {how}: expected char, a number or random:SEED")
     for start in range(0, len(text), size):
         yield text[start : start + size]
 
 
-def _shown(parsed: ParsedText) -> dict[str, Any]:
+def _as_json(parsed: ParsedText) -> dict[str, Any]:
     return {
         "dialect": parsed.dialect,
         "content": parsed.content,

@@ -1,4 +1,4 @@
-"""Asking a gateway whether it can be used, before a client is started that would not say why."""
+"""Whether a gateway can be used: checked before a client starts, whose errors say little."""
 
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -11,26 +11,26 @@ from toolglot.errors import DecodeError, ToolglotError
 from toolglot.wire import jsontext
 
 _SECONDS: Final = 60.0
-_GLANCE_SECONDS: Final = 1.0
+_HEALTH_SECONDS: Final = 1.0
 _CHEAP: Final = 16
-"""Tokens of the answer that is asked for: fewer are refused by some providers."""
-_PASSING: Final = frozenset({408, 409, 425, 429})
-"""Refusals that may be over when the client asks."""
+"""Tokens of the answer that is asked for; some providers reject a smaller limit."""
+_TEMPORARY: Final = frozenset({408, 409, 425, 429})
+"""Statuses of errors that may be over when the client asks."""
 
 
 class UnreachableError(ToolglotError):
     """There is no gateway, or it does not start."""
 
 
-class Answer(Struct, frozen=True):
-    """What the gateway said."""
+class GatewayReply(Struct, frozen=True):
+    """What the gateway answered."""
 
     status: int
     body: Any
 
     @property
     def message(self) -> str:
-        """The words of an error, whatever its envelope."""
+        """The message of an error, in any protocol's envelope."""
         error = self.body.get("error") if isinstance(self.body, dict) else None
         words = error.get("message") if isinstance(error, dict) else error
         return words if isinstance(words, str) else f"status {self.status}"
@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True):
 def is_running(url: str) -> bool:
     """Whether a gateway answers there."""
     try:
-        answer = _ask(url, "GET", "/health", "", patience=_GLANCE_SECONDS)
+        answer = _ask(url, "GET", "/health", "", timeout=_HEALTH_SECONDS)
     except UnreachableError:
         return False
     body = answer.body if isinstance(answer.body, dict) else {}
@@ -53,8 +53,8 @@ def models(url: str, key: str) -> list[str]:
     return [row["id"] for row in rows or () if isinstance(row, dict) and "id" in row]
 
 
-def complaint(url: str, key: str, model: str) -> tuple[str, bool] | None:
-    """What a request to this model ends in, if it fails, and whether it will fail again."""
+def first_error(url: str, key: str, model: str) -> tuple[str, bool] | None:
+    """The error of a small request to this model, if any, and whether it would fail again."""
     question = {
         "model": model,
         "max_tokens": _CHEAP,
@@ -64,22 +64,22 @@ def complaint(url: str, key: str, model: str) -> tuple[str, bool] | None:
     if answer.status < HTTPStatus.BAD_REQUEST:
         return None
     ours = answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
-    return answer.message, ours and answer.status not in _PASSING
+    return answer.message, ours and answer.status not in _TEMPORARY
 
 
 def _ask(
-    url: str, method: str, path: str, key: str, body: Any = None, *, patience: float = _SECONDS
-) -> Answer:
+    url: str, method: str, path: str, key: str, body: Any = None, *, timeout: float = _SECONDS
+) -> GatewayReply:
     place = urlsplit(url)
     kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
     try:
-        connection = kind(place.netloc, timeout=patience)
+        connection = kind(place.netloc, timeout=timeout)
         try:
             sent = None if body is None else jsontext.encode(body)
             connection.request(method, place.path.rstrip("/") + path, sent, headers)
             response = connection.getresponse()
-            return Answer(response.status, _json(response.read()))
+            return GatewayReply(response.status, _json(response.read()))
         finally:
             connection.close()
     except (OSError, HTTPException, ValueError) as error:

@@ -1,23 +1,23 @@
-"""A bar on the terminal for work of many lines; nothing where nobody is looking."""
+"""A progress bar on standard error, if that is a terminal."""
 
 import sys
 from typing import Final, Self, TextIO
 
 _WIDTH: Final = 30
 _STEPS: Final = 200
-"""How often the bar is drawn at most."""
+"""The bar is drawn at most this often."""
 
 
 class Progress:
     """How much of a known number of lines is done, drawn on standard error if that is a terminal.
 
-    Nothing is drawn where the lines themselves go to the same terminal: they show it.
+    Nothing is drawn if the lines themselves go to a terminal.
     """
 
     def __init__(self, total: int, stream: TextIO | None = None, out: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        shown = self._stream.isatty() and not (out or sys.stdout).isatty()
-        self._total = total if shown else 0
+        drawn = self._stream.isatty() and not (out or sys.stdout).isatty()
+        self._total = total if drawn else 0
         self._every = max(1, total // _STEPS)
         self._done = 0
 

@@ -17,11 +17,11 @@ def add(commands: Commands) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Print the protocols, then for each what the others cannot say."""
+    """Print the protocols, then for each what is lost in the others."""
     print("Protocols\n")
     for codec in PROTOCOLS.values():
         print(hanging(f"  {codec.NAME}", (codec.__doc__ or "").splitlines()[0], _INDENT))
-    print("\nWhat a request cannot say any more when it is translated")
+    print("\nWhat is lost when a request is translated")
     print_groups(
         (
             (f"from {source} to", target, ", ".join(lost) or "nothing")

@@ -1,4 +1,4 @@
-"""`toolglot render`: tools and calls as the text that a model without tools is told."""
+"""`toolglot render`: tools and calls as text, for a model without tools."""
 
 import argparse
 from typing import Any, Final
@@ -32,7 +32,7 @@ _RESULT: Final = {"id": "call_1", "name": "get_weather", "content": "Rain, 7 °C
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "show tools and calls as text in a dialect; sample ones if no file is given"
+    summary = "print tools and calls as text in a dialect; samples if no file is given"
     parser = add_command(commands, "render", run, summary, *_EXAMPLES)
     parser.add_argument(
         "--dialect",
@@ -55,13 +55,13 @@ def run(args: argparse.Namespace) -> int:
     """Print what was asked for, with an empty line between one and the next."""
     tools = read_list(args.tools, "tools") if args.tools else None
     calls = read_list(args.calls, "calls", "tool_calls") if args.calls else None
-    print("\n\n".join(_shown(args.dialect, tools, calls)))
+    print("\n\n".join(_rendered(args.dialect, tools, calls)))
     return 0
 
 
-def _shown(dialect: str, tools: list[Any] | None, calls: list[Any] | None) -> list[str]:
+def _rendered(dialect: str, tools: list[Any] | None, calls: list[Any] | None) -> list[str]:
     if tools is None and calls is None:
         result = render_result(_RESULT, dialect)
         return [render_tools(_TOOLS, dialect), render_calls(_CALLS, dialect, _TOOLS), result]
-    shown = [render_tools(tools, dialect)] if tools is not None else []
-    return shown + ([render_calls(calls, dialect, tools)] if calls is not None else [])
+    texts = [render_tools(tools, dialect)] if tools is not None else []
+    return texts + ([render_calls(calls, dialect, tools)] if calls is not None else [])

@@ -1,6 +1,6 @@
-"""`toolglot replay`: recorded exchanges again, offline, to see whether anything came out otherwise.
+"""`toolglot replay`: recorded exchanges translated again, offline, and compared.
 
-No provider is asked: its recorded answer is translated once more, cut as it came then.
+No provider is asked: its recorded answer is translated again, in the pieces in which it came.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from toolglot.wire import jsontext
 _EXAMPLES: Final = ("toolglot replay recordings", "toolglot replay recordings/0007-req_1 --update")
 _FIRST_ERROR: Final = 400
 _LINES: Final = 60
-"""How much of a difference is shown."""
+"""How many lines of a difference are printed."""
 
 
 class Result(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Result(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Whether they are equal; blanks between the words of JSON do not count."""
+        """Whether they are equal; white space in JSON does not count."""
         if self.recorded == self.now:
             return True
         return self.file.suffix == ".json" and _compact(self.recorded) == _compact(self.now)
@@ -42,7 +42,7 @@ class Result(Struct, frozen=True):
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    summary = "translate recorded exchanges again, offline, and show what came out otherwise"
+    summary = "translate recorded exchanges again, offline, and print the differences"
     parser = add_command(commands, "replay", run, summary, *_EXAMPLES)
     parser.add_argument(
         "directory", metavar="DIR", help="a directory of recordings, or one recording"
@@ -75,14 +75,14 @@ def recordings(directory: Path) -> list[Path]:
         return [directory]
     found = sorted(path.parent for path in directory.glob(f"[!.]*/{META}"))
     if not found:
-        raise DecodeError(str(directory), "there are no recordings here")
+        raise DecodeError(str(directory), "no recordings in this directory")
     return found
 
 
 def replay(folder: Path) -> tuple[Result | None, Result | None]:
     """The request and the answer of a recording once more; None for what was not recorded."""
     meta = read_meta(folder)
-    sent, got, shown = (
+    sent, got, delivered = (
         next(iter(sorted(folder.glob(f"{name}.*"))), None)
         for name in ("upstream.request", "upstream.response", "client.response")
     )
@@ -99,12 +99,12 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
             exchange.restore_state(dict(meta.supplied))
         request = Result(sent, sent.read_bytes(), exchange.request(asked, meta.path).data)
         exchange.echo(meta.echo)
-        if got is None or shown is None:
+        if got is None or delivered is None:
             return request, None
         answer = _answer(exchange, meta, got.read_bytes(), streams=got.suffix != ".json")
     except ToolglotError as error:
         raise DecodeError(str(folder), str(error)) from None
-    return request, Result(shown, shown.read_bytes(), answer)
+    return request, Result(delivered, delivered.read_bytes(), answer)
 
 
 def _answer(exchange: Exchange, meta: Meta, data: bytes, *, streams: bool) -> bytes:

@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, Final
 
-from toolglot.cli import ping as probe
-from toolglot.cli.clients import Client, launch, written
+from toolglot.cli import ping
+from toolglot.cli.clients import AgentClient, launch, written
 from toolglot.cli.common import Commands, add_command
 from toolglot.cli.env import add_client, chosen, key_of, usual_gateway
 from toolglot.cli.serving import own_gateway
 
 _NOT_FOUND: Final = 127
-"""What shells say when there is no such program."""
+"""The exit code of shells where there is no such program."""
 _BY_SIGNAL: Final = 128
-"""What shells add to the number of the signal that ended a program."""
+"""Shells add the number of the signal that ended a program."""
 _PASSED_ON: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 _EXAMPLES: Final = (
@@ -41,7 +41,9 @@ def add(commands: Commands) -> None:
         "--config", metavar="FILE", help="configuration of the gateway that is started"
     )
     parser.add_argument(
-        "--no-check", action="store_true", help="do not try the model before the client starts"
+        "--no-check",
+        action="store_true",
+        help="do not send a small request to the model before the client starts",
     )
     parser.usage = "toolglot run CLIENT [OPTION ...] [-- ARGUMENT ...]"
     _split_arguments(parser)
@@ -55,7 +57,7 @@ def _split_arguments(parser: argparse.ArgumentParser) -> None:
         end = args.index("--") if "--" in args else len(args)
         known, unknown = parse(args[:end], namespace)
         if unknown:
-            parser.error(f"{' '.join(unknown)}: what is meant for the client goes after --")
+            parser.error(f"{' '.join(unknown)}: put arguments of the client after --")
         known.arguments = list(args[end + 1 :])
         return known, unknown
 
@@ -80,15 +82,15 @@ def run(args: argparse.Namespace) -> int:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(written(file, Path.home()))
         command = (program, *filled.arguments, *args.arguments)
-        return attend(command, {**os.environ, **filled.environment})
+        return run_to_end(command, {**os.environ, **filled.environment})
 
 
 @contextmanager
 def _gateway(args: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """The gateway that was named, or one that runs, or else one of our own."""
+    """The gateway that was named, or one that runs, or else one that is started here."""
     if args.gateway:
         yield args.gateway
-    elif not args.config and probe.is_running(usual_gateway()):
+    elif not args.config and ping.is_running(usual_gateway()):
         _say(f"using the gateway at {usual_gateway()}")
         yield usual_gateway()
     else:
@@ -100,25 +102,25 @@ def _say(sentence: str) -> None:
     print(f"toolglot: {sentence}", file=sys.stderr)
 
 
-def _model_for(client: Client, url: str, key: str) -> str | None:
-    """A model for a client that has none of its own: the first that the gateway names."""
+def _model_for(client: AgentClient, url: str, key: str) -> str | None:
+    """A model for a client that has none of its own: the first that the gateway lists."""
     if not client.needs_model:
         return None
-    known = probe.models(url, key)
+    known = ping.models(url, key)
     if not known:
-        raise probe.UnreachableError(
-            f"{client.title} needs to be told a model, and the gateway names none: add --model"
+        raise ping.UnreachableError(
+            f"{client.title} needs a model, and the gateway lists none: add --model"
         )
     _say(f"no --model given, so {client.title} asks for {known[0]}")
     return known[0]
 
 
 def _is_unusable(url: str, key: str, model: str | None) -> bool:
-    """Whether the gateway or its provider will refuse this client, which is then said."""
-    known = probe.models(url, key)
+    """Whether the gateway or its provider rejects this client; the reason is printed."""
+    known = ping.models(url, key)
     if model is None:
         return False
-    found = probe.complaint(url, key, model)
+    found = ping.first_error(url, key, model)
     if found is None:
         return False
     words, lasting = found
@@ -127,19 +129,19 @@ def _is_unusable(url: str, key: str, model: str | None) -> bool:
     return lasting
 
 
-# --- attending to the client ----------------------------------------------------------------------
+# --- the client's process -------------------------------------------------------------------------
 
 
-def attend(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Run a program to its end, hand on the signals meant for it, and return its exit code."""
+def run_to_end(command: Sequence[str], environment: dict[str, str]) -> int:
+    """Run a program to its end, forward the signals meant for it, and return its exit code."""
     process: subprocess.Popen[bytes] | None = None
 
-    def hand_on(number: int, _frame: FrameType | None) -> None:
+    def forward(number: int, _frame: FrameType | None) -> None:
         # Keys typed at a terminal reach the client by themselves.
         if process is not None and not (number == signal.SIGINT and sys.stdin.isatty()):
             process.send_signal(number)
 
-    with _handling(hand_on):
+    with _handling(forward):
         process = subprocess.Popen(command, env=environment)  # noqa: S603 - what the user asked for
         code = process.wait()
     return _BY_SIGNAL - code if code < 0 else code

@@ -46,12 +46,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--open", action="store_true", help="listen beyond this machine without keys"
     )
-    parser.add_argument("--database", metavar="FILE", help="where keys, usage and state are kept")
+    parser.add_argument("--database", metavar="FILE", help="file for keys, usage and state")
     parser.add_argument(
         "--record", metavar="DIR", help="write every exchange there, for `toolglot replay`"
     )
     parser.add_argument(
-        "--log", choices=("debug", "info", "warning", "error"), help="what to log; info if left out"
+        "--log",
+        choices=("debug", "info", "warning", "error"),
+        help="lowest level to log; info if left out",
     )
     parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
 
@@ -82,7 +84,9 @@ def run(args: argparse.Namespace) -> int:
     gateway.check_exposure(config)
     set_up(config.server.log)
     for place in plain_secrets(config):
-        gateway.say(f"warning: {place} stands in {path} in the clear; use env:NAME or file:PATH")
+        gateway.say(
+            f"warning: {place} is written in {path} as plain text; use env:NAME or file:PATH"
+        )
     server = config.server
     if server.workers > 1:
         # A port that is shared would be shared with another gateway, too.
@@ -130,7 +134,7 @@ def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
 
 
 def welcome(url: str, config: "Config") -> str:
-    """Who answers, and how to connect clients: lines to paste."""
+    """The providers, and how to connect clients: lines to paste."""
     providers = ", ".join(config.providers)
     who = f"providers: {providers}" if providers else _NO_PROVIDER
     hello = '{"model":"toolglot-demo","messages":[{"role":"user","content":"Hello"}]}'

@@ -1,4 +1,4 @@
-"""A gateway that lasts as long as the client that needs it."""
+"""A gateway that runs as long as the client that needs it."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from toolglot.cli.ping import UnreachableError
 SERVE: Final = (sys.executable, "-m", "toolglot", "serve")
 _START_SECONDS: Final = 30.0
 _END_SECONDS: Final = 10.0
-_LOOK_SECONDS: Final = 0.02
+_POLL_SECONDS: Final = 0.02
 
 
 @contextmanager
@@ -22,16 +22,16 @@ def own_gateway(
 ) -> Iterator[str]:
     """The address of a gateway that was started for this, on a free port, and ends with it.
 
-    It has a session of its own, so that keys typed for the client do not reach it. What it says
-    goes to a file, because the screen is the client's.
+    It has a session of its own, so that keys typed for the client do not reach it. Its
+    output goes to a file, because the terminal is the client's.
     """
     port, log = folder / "port", folder / "gateway.log"
-    with log.open("wb") as said:
+    with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - our own program
             [*command, "--port", "0", "--port-file", str(port), *options],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         )
     try:
@@ -55,5 +55,5 @@ def _port_of(process: subprocess.Popen[bytes], port: Path, log: Path, patience: 
         if ended:
             words = log.read_text(errors="replace").strip() or f"exit code {process.returncode}"
             raise UnreachableError(f"the gateway did not start: {words}")
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
     raise UnreachableError(f"the gateway did not start within {patience:g} seconds")

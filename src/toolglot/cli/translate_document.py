@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
         "instead of to standard error",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="refuse a translation that loses meaning"
+        "--strict", action="store_true", help="fail if the translation would lose meaning"
     )
     parser.add_argument("--pretty", action="store_true", help="indent the result")
     parser.add_argument("--model", help="ask the target for this model instead")
@@ -60,14 +60,14 @@ def add(commands: Commands) -> None:
         "--tools",
         type=tools_option,
         metavar="HOW",
-        help="declare tools to the provider (native), or tell them as text to a model that has "
-        "none: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
+        help="declare tools to the provider (native), or describe them in the prompt of a model "
+        "without tools: emulated, or emulated:DIALECT (`toolglot dialects` lists them)",
     )
     parser.add_argument(
         "--split",
         type=split_by,
         metavar="HOW",
-        help="cut a stream before it is read, to try that nothing depends on it: "
+        help="cut a stream into pieces before it is read, to test that this changes nothing: "
         "char, a number of bytes, or random:SEED",
     )
     parser.add_argument(
@@ -79,7 +79,7 @@ def add(commands: Commands) -> None:
         "--dialect",
         choices=["auto", *DIALECTS],
         metavar="DIALECT",
-        help="make calls of those that the model wrote into its text: in this dialect, or auto for "
+        help="parse tool calls that the model wrote into its text: in this dialect, or auto for "
         "any (`toolglot dialects` lists them); with --request, only calls of its tools",
     )
 
@@ -130,7 +130,7 @@ def _as_they_come(file: BufferedReader) -> Iterator[bytes]:
 
 
 def split_by(how: str) -> Split:
-    """The way of cutting that `char`, `7` or `random:42` stands for."""
+    """The function that cuts as `char`, `7` or `random:42` says."""
     name, _, seed = how.partition(":")
     if how == "char":
         return _characters
@@ -142,7 +142,7 @@ def split_by(how: str) -> Split:
 
 
 def tools_option(how: str) -> str:
-    """The same, if it says how a model can be told of tools."""
+    """The same, if it is a value of the option `tools`."""
     kind, _, dialect = how.partition(":")
     if how in ("native", "emulated") or (kind == "emulated" and dialect in DIALECTS):
         return how
@@ -175,7 +175,7 @@ def _report(receipt: Receipt, file: str | None) -> None:
 
 
 def words(receipt: Receipt) -> str:
-    """A receipt for a person."""
+    """A receipt as text."""
     if not receipt:
         return "nothing was changed"
     return f"{counted(receipt)}:\n" + "\n".join(f"  {note}" for note in receipt)

@@ -1,4 +1,4 @@
-"""`toolglot usage`: who used what, from the ledger of the gateway."""
+"""`toolglot usage`: requests and tokens by key, model, day or provider."""
 
 import argparse
 import csv
@@ -21,7 +21,7 @@ from toolglot.cli.common import (
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
-    from toolglot.gateway.access.ledger import Usage
+    from toolglot.gateway.access.ledger import UsageSummary
 
 _BY: Final = ("key", "model", "day", "provider")
 _COLUMNS: Final = {
@@ -45,16 +45,20 @@ def add(commands: Commands) -> None:
         commands,
         "usage",
         run,
-        "show how many requests and tokens went through the gateway",
+        "print how many requests and tokens went through the gateway",
         "toolglot usage",
         "toolglot usage --by model --since 7d",
         "toolglot usage --by day --since 2030-01-01 --until 2030-02-01 --csv > january.csv",
     )
-    parser.add_argument("--by", choices=_BY, default="key", help="what to sum up; keys if left out")
+    parser.add_argument(
+        "--by", choices=_BY, default="key", help="what to group by; keys if left out"
+    )
     parser.add_argument(
         "--since", type=distance, metavar="WHEN", help="a date (UTC), or how long ago: 12h, 7d"
     )
-    parser.add_argument("--until", type=distance, metavar="WHEN", help="likewise; now if left out")
+    parser.add_argument(
+        "--until", type=distance, metavar="WHEN", help="the same for the end; now if left out"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="write CSV")
     form.add_argument("--json", action="store_true", help="write JSON")
@@ -64,8 +68,8 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the sums."""
     # These import asyncio, which costs start-up time.
-    from toolglot.gateway.access.ledger import read_usage  # noqa: PLC0415
     from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
+    from toolglot.gateway.storage.sqlite_ledger import read_usage  # noqa: PLC0415
 
     now = time.time()
     since = 0.0 if args.since is None else moment(args.since, now, -1)
@@ -79,18 +83,18 @@ def run(args: argparse.Namespace) -> int:
     elif sums:
         _print_table(sums, args.by)
     else:
-        print("nothing was used in that time", file=sys.stderr)
+        print("there were no requests in that time", file=sys.stderr)
     return 0
 
 
-def _plain(each: "Usage", by: str) -> dict[str, Any]:
+def _plain(each: "UsageSummary", by: str) -> dict[str, Any]:
     """A sum under the names that files have for its fields."""
     group, name, *rest = structs.astuple(each)
     named = {"name": name} if by == "key" else {}
     return {by: group, **named, **dict(zip(_COLUMNS, rest, strict=True))}
 
 
-def _print_csv(sums: Sequence["Usage"], by: str) -> None:
+def _print_csv(sums: Sequence["UsageSummary"], by: str) -> None:
     text = io.StringIO()
     heads = (by, *(("name",) if by == "key" else ()), *_COLUMNS)
     writer = csv.DictWriter(text, heads, lineterminator="\n")
@@ -99,7 +103,7 @@ def _print_csv(sums: Sequence["Usage"], by: str) -> None:
     print(text.getvalue(), end="")
 
 
-def _print_table(sums: Sequence["Usage"], by: str) -> None:
+def _print_table(sums: Sequence["UsageSummary"], by: str) -> None:
     heads = (by, *_COLUMNS.values())
     rows = [
         (each.name or each.group or "none", *(_cell(getattr(each, field)) for field in _COLUMNS))

@@ -1,4 +1,4 @@
-"""A model for trying things out: deterministic, offline, with no more wit than a few tables.
+"""A model for trying things out: deterministic, offline, made of a few tables.
 
     answer = reply(request, ctx)
     for event in events(answer):
@@ -6,8 +6,8 @@
 
 It calls the tool that fits the user's words, with arguments that conform to its schema, answers
 from the results, and does on a cue what models do now and then: parallel calls, errors, refusals,
-long or torn answers. The ids of calls depend on the seed of the context, or on the conversation
-where there is none.
+long or truncated answers. The ids of calls depend on the seed of the context, or on the
+conversation where there is none.
 """
 
 from toolglot.demo.agent import reply

@@ -116,7 +116,7 @@ def _call(each: Candidate, turn: Turn, variant: int, ctx: Context) -> ToolCall:
         id=ctx.new_id("call_"),
         name=each.tool.name,
         namespace=each.namespace,
-        kind="custom" if isinstance(each.tool, CustomTool) else "function",
+        type="custom" if isinstance(each.tool, CustomTool) else "function",
         arguments=_input(each, variant, turn),
     )
 

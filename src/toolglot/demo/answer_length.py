@@ -1,4 +1,4 @@
-"""How long an answer may be, and how many tokens it and its request have."""
+"""The length of an answer: its limit, and the tokens of it and of its request."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

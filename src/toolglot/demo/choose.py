@@ -1,4 +1,4 @@
-"""Which tool fits a prompt: the tools that agent clients have by intent, others by words."""
+"""Which tool fits a prompt: tools of agent clients by intent, others by words in common."""
 
 import re
 from collections.abc import Callable, Iterator

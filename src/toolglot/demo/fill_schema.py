@@ -1,4 +1,4 @@
-"""Values that conform to a JSON Schema, filled from a prompt where it says something fitting.
+"""Values that conform to a JSON Schema, with words of the prompt where they fit.
 
 A schema gives a lazy row of candidates, the best first. Where the extra `validate` is installed,
 the first that conforms is taken; without it the first, which is right for all but odd schemas.

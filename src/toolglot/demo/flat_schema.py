@@ -1,4 +1,4 @@
-"""What a schema without references says of the values that it allows."""
+"""Which values a schema without references allows."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""What the demo model says."""
+"""The text of the demo model's answers."""
 
 import re
 from typing import Final

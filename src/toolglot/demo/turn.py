@@ -1,4 +1,4 @@
-"""Where a conversation stands: what the user wants, what was called for it, what came back."""
+"""The current turn of a conversation: the prompt, the calls made for it, and their results."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _MOST_WORDS: Final = 30
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """The last thing that the user said, and what happened since."""
+    """The last prompt of the user, and what followed it."""
 
     prompt: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -50,7 +50,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 def read_turn(request: Request) -> Turn:
-    """Where the conversation of a request stands."""
+    """The current turn of a request."""
     talk = [each for each in request.messages if each.role in ("user", "assistant")]
     start = _start(talk)
     since = talk[start + 1 :]

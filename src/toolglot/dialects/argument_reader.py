@@ -1,9 +1,9 @@
-"""What engines tell a reader of arguments that are still coming."""
+"""How engines pass arguments that are still coming on to the reader."""
 
 from typing import Any, Final
 
 from toolglot.dialects.reader import Reader, encoded
-from toolglot.dialects.streaming import LiveJson
+from toolglot.dialects.streaming import JsonStream
 from toolglot.wire import jsontext
 
 _LINE_BREAK: Final = 2
@@ -11,28 +11,28 @@ _LINE_BREAK: Final = 2
 
 
 class ObjectArguments:
-    """Tells the arguments that stand as an object from a place on."""
+    """Streams arguments that are one JSON object, from a position on."""
 
-    __slots__ = ("_live", "_pos", "_reader")
+    __slots__ = ("_pos", "_reader", "_stream")
 
     def __init__(self, reader: Reader, pos: int) -> None:
         self._reader = reader
         self._pos = pos
-        self._live = LiveJson()
+        self._stream = JsonStream()
 
     def __call__(self, end: int) -> None:
         """It came as far as this."""
-        live = self._live
-        if self._reader.live and self._pos < end and not (live.done or live.failed):
+        stream = self._stream
+        if self._reader.live and self._pos < end and not (stream.done or stream.failed):
             piece = self._reader.buf[self._pos : end]
             self._pos = end
-            self._reader.tell(live.feed(piece))
+            self._reader.stream(stream.feed(piece))
 
 
 class MemberArguments:
-    """Tells arguments that come one by one, texts among them while they come."""
+    """Streams arguments that come one by one, strings among them while they come."""
 
-    __slots__ = ("_at", "_head", "_lined", "_open", "_reader", "_separator", "_size", "dead")
+    __slots__ = ("_at", "_head", "_lined", "_open", "_reader", "_separator", "_size", "uncertain")
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -42,13 +42,13 @@ class MemberArguments:
         self._at = 0
         self._size = 0
         self._lined: bool | None = None
-        self.dead = False
+        self.uncertain = False
         """Whether what came may mean something else at the end."""
 
     def open(self, key: str, at: int, *, trims: bool) -> None:
         """A text begins; `trims` if one line break at either end is not part of it."""
         self._head = f"{self._separator}{jsontext.text(key)}:"
-        self._open, self._at, self._size = self._reader.live and not self.dead, at, 0
+        self._open, self._at, self._size = self._reader.live and not self.uncertain, at, 0
         self._lined = None if trims else False
 
     def __call__(self, end: int) -> None:
@@ -66,21 +66,21 @@ class MemberArguments:
             end -= buf[end - 1] == "\n"
             end -= buf[end - 1] == "\r"
         if end > self._at:
-            self._tell(buf[self._at : end], '"' if not self._size else "")
+            self._stream(buf[self._at : end], '"' if not self._size else "")
             self._size += end - self._at
             self._at = end
 
-    def _tell(self, text: str, quote: str = "") -> None:
+    def _stream(self, text: str, quote: str = "") -> None:
         head, self._head = self._head, ""
-        self._reader.tell(head + quote + jsontext.text(text)[1:-1])
+        self._reader.stream(head + quote + jsontext.text(text)[1:-1])
 
     def add(self, key: str, value: Any) -> None:
-        """A value is whole."""
-        if self.dead or not self._reader.live:
+        """A value is complete."""
+        if self.uncertain or not self._reader.live:
             return
         if self._open and self._size and isinstance(value, str):
-            self._tell(value[self._size :])
-            self._reader.tell('"')
+            self._stream(value[self._size :])
+            self._reader.stream('"')
         else:
-            self._reader.tell(f"{self._separator}{jsontext.text(key)}:{encoded(value)}")
+            self._reader.stream(f"{self._separator}{jsontext.text(key)}:{encoded(value)}")
         self._open, self._separator = False, ","

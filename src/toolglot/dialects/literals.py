@@ -25,7 +25,7 @@ _HEX: Final = {"x": 2, "u": 4, "U": 8}
 _MAX_DIGITS: Final = 4000
 
 
-class JsonScan:
+class JsonScanner:
     """Finds the end of an object or array, going on where it stopped when more text has come."""
 
     __slots__ = ("_before", "_depth", "_quote", "complete", "in_string", "loose", "pos")

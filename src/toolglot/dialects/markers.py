@@ -5,16 +5,16 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolglot.dialects.reader import Dialect, Form, Stops
-from toolglot.dialects.table import DIALECTS
+from toolglot.dialects.dialect import Dialect
+from toolglot.dialects.reader import Form, Stops
 
 
-class Situation(NamedTuple):
+class SearchState(NamedTuple):
     """What is known of a text so far."""
 
-    rows: tuple[str, ...]
+    rows: tuple[Dialect, ...]
     auto: bool
-    """Whether nobody said which dialect it is."""
+    """Whether the dialect has to be found out."""
     tools: bool
     """Whether the tools are declared."""
     marked_only: bool
@@ -47,7 +47,7 @@ class Situation(NamedTuple):
         return not self.only_at_start(form) or self.blank
 
 
-class Marks(Stops):
+class MarkerSearch(Stops):
     """Marks that are searched for in text that is still coming."""
 
     __slots__ = ("_growing", "search")
@@ -55,7 +55,7 @@ class Marks(Stops):
     def __init__(self, *marks: str) -> None:
         super().__init__(*marks)
         self._growing = frozenset(mark[:end] for mark in self.marks for end in range(1, len(mark)))
-        self.search = re.compile(_tree(self.marks)).search
+        self.search = re.compile(_prefix_pattern(self.marks)).search
         """Finds the first mark, or what may become one at the end of the text."""
 
     def may_grow(self, buf: str, match: re.Match[str]) -> bool:
@@ -63,62 +63,63 @@ class Marks(Stops):
         return match.end() == len(buf) and match.group() in self._growing
 
 
-def _tree(marks: Iterable[str]) -> str:
+def _prefix_pattern(marks: Iterable[str]) -> str:
     """A pattern for marks, letter by letter, that the end of the text may cut short."""
     branches: dict[str, list[str]] = {}
     for mark in filter(None, marks):
         branches.setdefault(mark[0], []).append(mark[1:])
-    ways: list[str] = []
+    alternatives: list[str] = []
     for first, rests in branches.items():
-        way = re.escape(first)
+        pattern = re.escape(first)
         if any(rests):
-            way += f"(?:{_tree(rests)}|\\Z{'|' if '' in rests else ''})"
-        ways.append(way)
-    return "|".join(ways)
+            pattern += f"(?:{_prefix_pattern(rests)}|\\Z{'|' if '' in rests else ''})"
+        alternatives.append(pattern)
+    return "|".join(alternatives)
 
 
-class Armed:
-    """What is looked for in one situation."""
+class MarkerSet:
+    """What is looked for in one state."""
 
     __slots__ = ("drops", "forms", "stops", "strays")
 
-    def __init__(self, situation: Situation) -> None:
-        rows = [DIALECTS[name] for name in situation.rows]
+    def __init__(self, state: SearchState) -> None:
         self.forms: dict[str, list[tuple[Dialect, Form]]] = {}
         """The forms by their openers."""
         self.strays: frozenset[str] = frozenset()
-        """Closers that go only right behind a call."""
+        """Closers that are dropped only right behind a call."""
         self.drops: frozenset[str] = frozenset()
-        """Marks that go."""
-        for row in rows:
-            if situation.closers and not row.interrupts:
-                continue
-            for form in row.forms:
-                if situation.eligible(row, form):
-                    for opener in filter(None, form.openers):
-                        self.forms.setdefault(opener, []).append((row, form))
-        others = situation.closers or self._others(rows, situation)
-        self.stops = Marks(*self.forms, *others, "\x00never")
+        """Marks that are dropped."""
+        for row in state.rows:
+            if row.interrupts or not state.closers:
+                self._add_forms(row, state)
+        others = state.closers or self._other_marks(state.rows, state)
+        self.stops = MarkerSearch(*self.forms, *others, "\x00never")
 
-    def _others(self, rows: list[Dialect], situation: Situation) -> tuple[str, ...]:
-        found = pairs(situation.rows, marked_only=situation.marked_only)
-        strays = {each for row in rows for each in row.strays} if situation.called else set()
-        late = found.values() if situation.interrupted or situation.blank else ()
-        drops = {each for row in rows for each in row.drops} if situation.settled else set()
+    def _add_forms(self, row: Dialect, state: SearchState) -> None:
+        for form in row.forms:
+            if state.eligible(row, form):
+                for opener in filter(None, form.openers):
+                    self.forms.setdefault(opener, []).append((row, form))
+
+    def _other_marks(self, rows: tuple[Dialect, ...], state: SearchState) -> tuple[str, ...]:
+        found = reasoning_pairs(rows, marked_only=state.marked_only)
+        strays = {each for row in rows for each in row.strays} if state.called else set()
+        late = found.values() if state.interrupted or state.blank else ()
+        drops = {each for row in rows for each in row.drops} if state.settled else set()
         self.strays = frozenset(strays - drops)
         self.drops = frozenset({*strays, *drops, *late} - found.keys())
         return (*found, *self.drops)
 
 
 @lru_cache(512)
-def armed(situation: Situation) -> Armed:
-    """What is looked for."""
-    return Armed(situation)
+def marker_set(state: SearchState) -> MarkerSet:
+    """What is looked for; worked out once for equal states."""
+    return MarkerSet(state)
 
 
 @lru_cache(256)
-def pairs(rows: tuple[str, ...], *, marked_only: bool) -> dict[str, str]:
+def reasoning_pairs(rows: tuple[Dialect, ...], *, marked_only: bool) -> dict[str, str]:
     """What opens reasoning, with what closes it; nothing if all is reasoning."""
     if marked_only:
         return {}
-    return dict(pair for name in rows for pair in DIALECTS[name].reasoning)
+    return dict(pair for row in rows for pair in row.reasoning)

@@ -3,7 +3,7 @@
 An engine is a generator that reads one block of model text from its opener on. It yields whenever
 it needs more text and goes on where it stopped when more has come, so text that arrives whole and
 text that arrives by the character take the same path, and nothing is read twice. An engine that
-finds no call raises `Refused`; what it had not yet turned into calls is then text again.
+finds no call raises `NotACall`; what it had not yet turned into calls is then text again.
 """
 
 import re
@@ -14,27 +14,28 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from toolglot.dialects.literals import JsonScan
+from toolglot.dialects.literals import JsonScanner
+from toolglot.dialects.writers import Writer
 from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
 
 T = TypeVar("T")
 Progress = Callable[[int], None]
-"""Hears how far a value was read."""
+"""Is called with how far a value was read."""
 Steps = Generator[None, None, T]
 """A piece of reading: yields to ask for more text, returns what it read."""
 
 MAX_BLOCK: Final = 1 << 22
 """The longest block, in characters, that is kept back in the hope of a call."""
-LIVE_FROM: Final = 128
-"""How long arguments must be to leave before they are whole; short ones are better off certain."""
+STREAM_FROM: Final = 128
+"""How long arguments must be to be streamed; short ones are delivered when they are certain."""
 _MAX_NAME: Final = 256
 _BOUNDARY: Final = re.compile(r"[.:/]")
 _NO_NAME: Final = frozenset(" \t\r\n<>{}()[]\"'`,;|=&")
 _NO_CALL: Final = frozenset("\r\n<>{}`")
 
 
-class Refused(Exception):  # noqa: N818 - no error: the text is no call
+class NotACall(Exception):  # noqa: N818 - no error: the text is no call
     """What was read is no call."""
 
 
@@ -87,7 +88,7 @@ Segment = Text | Reasoning | Call | Begun | Piece | Broken
 
 
 class Tools:
-    """The declared tools by name, or the knowledge that nobody declared any."""
+    """The declared tools by name; `known` is false if no list of tools was given."""
 
     __slots__ = ("_schemas", "_tails", "known")
 
@@ -154,16 +155,16 @@ def _declared(tool: Any) -> tuple[str, Mapping[str, Any]]:
         return tool, {}
     if not isinstance(tool, Mapping):
         schema = getattr(tool, "parameters", None)
-        return str(getattr(tool, "name", "")), _sound(schema)
+        return str(getattr(tool, "name", "")), _valid_schema(schema)
     inner = tool.get("function")
     if isinstance(inner, Mapping):
         tool = inner
     schema = tool.get("parameters") or tool.get("input_schema") or tool.get("inputSchema")
     name = tool.get("name")
-    return name if isinstance(name, str) else "", _sound(schema)
+    return name if isinstance(name, str) else "", _valid_schema(schema)
 
 
-def _sound(schema: Any) -> Mapping[str, Any]:
+def _valid_schema(schema: Any) -> Mapping[str, Any]:
     """A schema whose properties and required names are what they should be, or are left out."""
     if not isinstance(schema, Mapping):
         return {}
@@ -182,39 +183,53 @@ class Reader:
     """Text from the start of a block on, and what has become of it."""
 
     __slots__ = (
-        "begun", "buf", "final", "limit", "live", "mark", "offers", "out", "pending", "pos",
-        "refusals", "seen", "strict", "told", "tools", "used",
+        "accepted",
+        "begun",
+        "buf",
+        "emitted",
+        "final",
+        "limit",
+        "live",
+        "out",
+        "pending",
+        "pos",
+        "rejected",
+        "seen",
+        "streamed",
+        "strict",
+        "tools",
+        "used",
     )  # fmt: skip
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self.buf = ""
         self.pos = 0
-        self.mark = 0
+        self.emitted = 0
         """Up to here all has become a segment."""
         self.final = False
         self.out: list[Segment] = []
-        self.offers = 0
+        self.accepted = 0
         """Calls made of the block so far."""
-        self.refusals = 0
-        """Calls of the block that nobody declared."""
+        self.rejected = 0
+        """Calls of the block to tools that were not declared."""
         self.used: set[str] = set()
         self.limit = MAX_BLOCK
         self.seen = 0
         """How far text was looked at, calls or not."""
         self.strict = False
-        """Whether a first call that nobody declared makes the whole block no block."""
+        """Whether a first call to an undeclared tool makes the block plain text."""
         self.live = False
-        """Whether long arguments leave while they come."""
+        """Whether long arguments are streamed."""
         self.pending: Begun | None = None
         """The call that is being read, from its name on."""
         self.begun = False
-        """Whether it has left."""
-        self.told: list[str] = []
+        """Whether it is being streamed."""
+        self.streamed: list[str] = []
         """What is certain of its arguments."""
 
     def append(self, text: str) -> None:
-        """More text. In place while nobody else holds the buffer, so that growing is linear."""
+        """More text. In place while nothing else holds the buffer, so that growing is linear."""
         buf, self.buf = self.buf, ""
         buf += text
         self.buf = buf
@@ -225,9 +240,9 @@ class Reader:
         """Wait for more text; false if none will come."""
         if self.final:
             return False
-        if len(self.buf) - self.mark > self.limit:
-            self.seen = self.mark + self.limit
-            raise Refused
+        if len(self.buf) - self.emitted > self.limit:
+            self.seen = self.emitted + self.limit
+            raise NotACall
         yield
         return True
 
@@ -263,7 +278,7 @@ class Reader:
         """Like `literal`, or no call."""
         found = yield from self.literal(*choices)
         if not found:
-            raise Refused
+            raise NotACall
         return found
 
     def until(
@@ -272,7 +287,7 @@ class Reader:
         """The text up to the first of the stops, and that stop, both consumed.
 
         Without a stop all of the rest, with an empty stop. More than `limit` is no call.
-        `progress` hears how far there is certainly no stop.
+        `progress` is called with how far there is certainly no stop.
         """
         start = scan = self.pos
         top = start + limit + stops.longest if limit else sys.maxsize
@@ -283,7 +298,7 @@ class Reader:
             last = min(len(self.buf), top)
             scan = max(scan, match.start() if match else last - stops.longest + 1)
             if limit and scan - start > limit:
-                raise Refused
+                raise NotACall
             match = None
             if progress is not None:
                 progress(scan)
@@ -294,7 +309,7 @@ class Reader:
             self.pos = self.seen = len(self.buf)
             return self.buf[start:], ""
         if limit and match.start() - start > limit:
-            raise Refused
+            raise NotACall
         if progress is not None:
             progress(match.start())
         self.pos = match.end()
@@ -309,9 +324,9 @@ class Reader:
         something begins that no JSON holds. Cut inside a string, it is no call.
         """
         if (yield from self.peek()) not in ("{", "["):
-            raise Refused
+            raise NotACall
         start = self.pos
-        scan = JsonScan(start, loose=loose)
+        scan = JsonScanner(start, loose=loose)
         while True:
             done = scan.advance(self.buf)
             if progress is not None:
@@ -320,27 +335,27 @@ class Reader:
                 break
         self.seen = max(self.seen, scan.pos if done else len(self.buf))
         if scan.in_string:
-            raise Refused
+            raise NotACall
         self.pos = scan.pos
         return self.buf[start : self.pos], scan.complete
 
     # --- what becomes of it -------------------------------------------------------------------
 
     def offer(self, name: str, arguments: str, call_id: str = "") -> bool:
-        """Make a call of what was read since the last one, or text if nobody declared it."""
-        if self.pos - self.mark > self.limit:
-            raise Refused
-        raw = self.buf[self.mark : self.pos]
+        """Make a call of what was read since the last one, or text if its tool was not declared."""
+        if self.pos - self.emitted > self.limit:
+            raise NotACall
+        raw = self.buf[self.emitted : self.pos]
         resolved = self.tools.resolve(name)
         if self.begun:
             call_id = self._end(resolved, arguments)
         if resolved is None:
-            if self.strict and not self.offers:
-                raise Refused
-            self.refusals += 1
+            if self.strict and not self.accepted:
+                raise NotACall
+            self.rejected += 1
             self.give_back()
             return False
-        self.offers += 1
+        self.accepted += 1
         made = self._free_id(call_id)
         id_made = made != call_id or (
             self.begun and self.pending is not None and self.pending.id_made
@@ -348,7 +363,7 @@ class Reader:
         self.used.add(made)
         self.forget()
         self.out.append(Call(made, resolved, arguments, raw, id_made=id_made))
-        self.mark = self.pos
+        self.emitted = self.pos
         return True
 
     def _free_id(self, given: str) -> str:
@@ -369,48 +384,48 @@ class Reader:
             made = self._free_id(call_id)
             self.pending = Begun(made, resolved, made != call_id)
 
-    def tell(self, text: str) -> None:
-        """More of the arguments is certain; from some length on, it leaves at once."""
+    def stream(self, text: str) -> None:
+        """More of the arguments is certain; from some length on, it is streamed at once."""
         if self.pending is None or not self.live or not text:
             return
-        self.told.append(text)
+        self.streamed.append(text)
         if self.begun:
             self.out.append(Piece(text))
-        elif sum(map(len, self.told)) >= LIVE_FROM:
+        elif sum(map(len, self.streamed)) >= STREAM_FROM:
             self.begun = True
-            self.told = ["".join(self.told)]
-            self.out += (self.pending, Piece(self.told[0]))
+            self.streamed = ["".join(self.streamed)]
+            self.out += (self.pending, Piece(self.streamed[0]))
 
     def _end(self, name: str | None, arguments: str) -> str:
-        """The id of the call that has left already, if it turned out to be what has left."""
-        told = "".join(self.told)
+        """The id of the streamed call, if the complete call is what was streamed."""
+        sent = "".join(self.streamed)
         if self.pending is None or name != self.pending.name:
-            raise Refused
-        if arguments.startswith(told):
-            rest = arguments[len(told) :]
+            raise NotACall
+        if arguments.startswith(sent):
+            rest = arguments[len(sent) :]
             self.out += (Piece(rest),) if rest else ()
-        elif not _same(told, arguments):
-            raise Refused
+        elif not _same(sent, arguments):
+            raise NotACall
         return self.pending.id
 
     def broken(self) -> None:
-        """The call that has left already is none."""
+        """The streamed call turned out to be none."""
         end = max(self.pos, self.seen)
         if self.pending is not None:
-            self.out.append(Broken(self.pending.name, self.buf[self.mark : end]))
+            self.out.append(Broken(self.pending.name, self.buf[self.emitted : end]))
             self.used.add(self.pending.id)
-        self.mark = self.pos = end
+        self.emitted = self.pos = end
         self.forget()
 
     def forget(self) -> None:
         """There is no call that is being read."""
-        self.pending, self.begun, self.told = None, False, []
+        self.pending, self.begun, self.streamed = None, False, []
 
     def give_back(self) -> None:
         """What was read since the last call is text."""
-        if self.mark < self.pos:
-            self.out.append(Text(self.buf[self.mark : self.pos]))
-            self.mark = self.pos
+        if self.emitted < self.pos:
+            self.out.append(Text(self.buf[self.emitted : self.pos]))
+            self.emitted = self.pos
 
     def schema(self, name: str) -> Mapping[str, Any]:
         """The schema of the tool that a name means."""
@@ -454,7 +469,7 @@ def encoded(arguments: Any) -> str:
     try:
         return jsontext.text(arguments)
     except DecodeError:
-        raise Refused from None
+        raise NotACall from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,27 +487,12 @@ class Form:
     """Whether the opener is so common that only a declared name makes it a call."""
 
     frames: bool = False
-    """Whether it only frames words, which says nothing as long as the dialect is not known."""
+    """Whether it only frames words, which is no sign of a dialect."""
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read a block after its opener, offering calls to the reader."""
         raise NotImplementedError
 
-
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
-    """One dialect: all that is known of how some models write calls."""
-
-    name: str
-    models: str
-    example: str
-    forms: tuple[Form, ...]
-    reasoning: tuple[tuple[str, str], ...] = (("<think>", "</think>"),)
-    interrupts: bool = True
-    """Whether a call ends reasoning that was not closed."""
-    drops: tuple[str, ...] = ()
-    """Marks that frame answers and mean nothing to the reader."""
-    strays: tuple[str, ...] = ()
-    """Closers that may be left over after a call."""
-    auto: bool = True
-    """Whether it is looked for when nobody says which dialect the text is in."""
+    def writer(self) -> Writer:
+        """How calls of this form are usually written, for rows without `write`."""
+        raise TypeError(f"a row whose first form is a {type(self).__name__} needs `write`")

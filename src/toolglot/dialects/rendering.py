@@ -1,4 +1,4 @@
-"""Tools, calls and results as text: what a model without tools of its own is told.
+"""Tools, calls and results as text, for a model without tools of its own.
 
 Whatever is rendered reads back as the same call. A call that a dialect has no text for, because it
 contains the dialect's own marks or has a name that would mean something else there, is an
@@ -16,7 +16,6 @@ from toolglot.dialects.reader import Tools
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import parse_text
 from toolglot.dialects.writers import JsonWriter, NamedWriter, Unwritable, WantedCall
-from toolglot.dialects.writers_table import WRITERS, result_row
 from toolglot.errors import DecodeError, InexpressibleError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -41,7 +40,7 @@ _AFTER: Final = (
 
 
 class RenderedResult(Struct, frozen=True):
-    """What a tool answered, to be told as text."""
+    """What a tool answered, to be written as text."""
 
     text: str
     name: str = ""
@@ -53,8 +52,8 @@ class RenderedResult(Struct, frozen=True):
 
 
 def render_tools(tools: Iterable[Any], dialect: str, *, parallel: bool = True) -> str:
-    """What to tell a model so that it can call these tools in this dialect."""
-    known(dialect)
+    """Instructions with which a model can call these tools in this dialect."""
+    DIALECTS.find(dialect)
     lines = [jsontext.spaced(_declaration(tool)) for tool in tools]
     if not lines:
         return ""
@@ -101,7 +100,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 def render_calls(calls: Iterable[Any], dialect: str, tools: Iterable[Any] | None = None) -> str:
     """These calls as a model of this dialect would write them, to be read with the same tools."""
-    writer = WRITERS[known(dialect)]
+    writer = DIALECTS.find(dialect).writer
     declared = None if tools is None else list(tools)
     schemas = Tools(declared)
     wanted = [_wanted(call, index, dialect, schemas) for index, call in enumerate(calls)]
@@ -112,8 +111,8 @@ def render_calls(calls: Iterable[Any], dialect: str, tools: Iterable[Any] | None
         for text in writer.write(wanted):
             if _reads_back(text, wanted, dialect, declared):
                 return text
-    except Unwritable as refusal:
-        reason = str(refusal)
+    except Unwritable as failure:
+        reason = str(failure)
     raise InexpressibleError(dialect, wanted[0].name, reason)
 
 
@@ -160,13 +159,13 @@ def _reads_back(
 
 def render_result(result: Any, dialect: str) -> str:
     """A result as text of the user: a mapping, or anything with `text`, `name` and `id`."""
-    row = result_row(known(dialect))
-    told = _result(result)
-    opener, closer = row.open.format(name=told.name), row.close.format()
-    mark = row.mark or closer.strip()
-    if row.raw and not (mark and mark in told.text):
-        return opener + (mark_error(told.text) if told.is_error else told.text) + closer
-    return opener + _result_object(told, dialect, mark) + closer
+    template = DIALECTS.find(dialect).result
+    given = _result(result)
+    opener, closer = template.open.format(name=given.name), template.close.format()
+    mark = template.mark or closer.strip()
+    if template.raw and not (mark and mark in given.text):
+        return opener + (mark_error(given.text) if given.is_error else given.text) + closer
+    return opener + _result_object(given, dialect, mark) + closer
 
 
 def _result_object(result: RenderedResult, dialect: str, mark: str) -> str:
@@ -180,7 +179,7 @@ def _result_object(result: RenderedResult, dialect: str, mark: str) -> str:
 
 def has_ids(dialect: str) -> bool:
     """Whether calls of a dialect carry ids."""
-    writer = WRITERS[dialect]
+    writer = DIALECTS[dialect].writer
     if isinstance(writer, JsonWriter):
         return bool(writer.id)
     return isinstance(writer, NamedWriter) and "{id}" in writer.template
@@ -199,10 +198,3 @@ def _text(content: Any) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else jsontext.text(content)
-
-
-def known(dialect: str) -> str:
-    """The name of a dialect that there is, or a `ValueError`."""
-    if dialect not in DIALECTS:
-        raise ValueError(f"unknown dialect {dialect}")
-    return dialect

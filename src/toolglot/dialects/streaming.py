@@ -25,7 +25,7 @@ _OTHER_ESCAPES: Final = "xUav0"
 """What Python reads as one character, and JSON does not know."""
 
 
-class LiveJson:
+class JsonStream:
     """Writes an object out as it comes; `failed` if it is none that can be written so."""
 
     __slots__ = ("_comma", "_expects", "_open", "_out", "_quote", "_text", "done", "failed")

@@ -6,27 +6,29 @@ never longer than it takes to know.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from toolglot.dialects.markers import Situation, armed, pairs
+from toolglot.dialects.markers import SearchState, marker_set, reasoning_pairs
 from toolglot.dialects.reader import (
     Begun,
     Broken,
     Call,
-    Dialect,
     Form,
+    NotACall,
     Piece,
     Reader,
     Reasoning,
-    Refused,
     Segment,
     Steps,
     Text,
     Tools,
 )
 from toolglot.dialects.table import DIALECTS
+
+if TYPE_CHECKING:
+    from toolglot.dialects.dialect import Dialect
 
 __all__ = [
     "Begun", "Broken", "Call", "ParsedText", "Piece", "Reasoning", "Segment", "Text",
@@ -35,7 +37,6 @@ __all__ = [
 
 _TRIES: Final = 8
 """How many blocks may begin inside text that turned out to be no block; bounds the work."""
-_AUTO: Final = tuple(row.name for row in DIALECTS.values() if row.auto)
 _FENCES: Final = ("```", "~~~")
 
 
@@ -89,7 +90,7 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
     return done
 
 
-class _Line:
+class _LineState:
     """What is known of the text so far: its line, its fences, and whether it has begun."""
 
     __slots__ = ("blank", "fence", "head", "last")
@@ -138,48 +139,56 @@ class TextDecoder:
         live: bool = False,
     ) -> None:
         """`thinking` if the text begins inside reasoning; `marked_only` if it is all reasoning, in
-        which only calls between marks count; `live` if long arguments are wanted as they come.
+        which only calls between marks count; `live` if long arguments are to be streamed.
         """
-        if dialect != "auto" and dialect not in DIALECTS:
-            raise ValueError(f"unknown dialect {dialect}")
         self._auto = dialect == "auto"
         self.dialect: str | None = None if self._auto else dialect
         """The dialect of the calls; none as long as it is not known."""
+        self._rows = DIALECTS.auto if self._auto else (DIALECTS.find(dialect),)
+        self._marked_only = marked_only
         self._reader = Reader(Tools(tools))
         self._reader.live = live
-        self._rows = _AUTO if self._auto else (dialect,)
-        self._marked_only = marked_only
-        self._pairs = pairs(self._rows, marked_only=marked_only)
+        self._pairs = reasoning_pairs(self._rows, marked_only=marked_only)
         self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
+        """What ends the reasoning that is open."""
         self._interrupted = False
-        self._line = _Line()
-        self._scan = 0
+        """Whether a call ended reasoning that was not closed."""
+        self._line = _LineState()
+        self._search_from = 0
+        self._calls = 0
+        self._started_id = ""
+        """The id of the last call that was streamed before it was complete."""
+        self._gap = True
+        """Whether nothing but space came since the last call."""
+        self._no_block()
+        self._update_markers()
+        if not thinking and not marked_only:
+            self._try_forms_without_opener()
+
+    def _no_block(self) -> None:
+        """No block is being read, and none was tried."""
         self._block: Iterator[None] | None = None
         self._candidates: list[tuple[Dialect, Form, str]] = []
-        self._row = DIALECTS[self._rows[0]]
+        """The forms that are still to be tried at this place."""
+        self._row = self._rows[0]
         self._start = 0
+        """Where the block begins."""
         self._reach = 0
+        """How far blocks were read that turned out to be none."""
         self._tries = 0
-        self._calls = 0
-        self._left = ""
-        """The id of the last call that left before it was whole."""
-        self._gap = True
-        self._arm()
-        begin = [
-            (row, form, "")
-            for row in map(DIALECTS.__getitem__, self._rows)
-            for form in row.forms
-            if form.at == "begin"
+
+    def _try_forms_without_opener(self) -> None:
+        self._candidates = [
+            (row, form, "") for row in self._rows for form in row.forms if form.at == "begin"
         ]
-        if begin and not thinking and not marked_only:
-            self._candidates = begin
-            self._next()
+        if self._candidates:
+            self._next_candidate()
 
     def feed(self, text: str) -> list[Segment]:
         """More text; what is certain now."""
         if self._block is None and not self._reader.buf and self._search(text, 0) is None:
             # By far the most text: words, and nothing that may become anything else.
-            return self._words(text) if text else []
+            return self._as_segments(text) if text else []
         self._reader.append(text)
         return self._run()
 
@@ -198,9 +207,9 @@ class TextDecoder:
 
     # --- marks --------------------------------------------------------------------------------
 
-    def _arm(self) -> None:
+    def _update_markers(self) -> None:
         """Choose what is looked for now."""
-        self._situation = Situation(
+        self._state = SearchState(
             self._rows,
             self._auto,
             self._reader.tools.known,
@@ -211,8 +220,8 @@ class TextDecoder:
             self._interrupted,
             self._closers,
         )
-        self._armed = armed(self._situation)
-        self._search = self._armed.stops.search
+        self._markers = marker_set(self._state)
+        self._search = self._markers.stops.search
 
     def _run(self) -> list[Segment]:
         done: list[Segment] = []
@@ -228,41 +237,45 @@ class TextDecoder:
             return self._resume()
         reader = self._reader
         buf = reader.buf
-        stops = self._armed.stops
-        match = (stops.pattern.search if reader.final else stops.search)(buf, self._scan)
+        stops = self._markers.stops
+        match = (stops.pattern.search if reader.final else stops.search)(buf, self._search_from)
         found = match.start() if match else len(buf)
         if match is None or (not reader.final and stops.may_grow(buf, match)):
             self._emit(found)
-            self._scan = found
+            self._search_from = found
             return False
         mark = match.group()
         del buf
         self._emit(found)
-        self._meet(mark, found)
+        self._on_marker(mark, found)
         return True
 
-    def _meet(self, mark: str, found: int) -> None:
-        """A mark was met."""
-        reader = self._reader
+    def _on_marker(self, mark: str, found: int) -> None:
+        """A mark was found: reasoning opens or closes, the mark is dropped, or a block begins."""
         if self._closers:
             if mark in self._closers:
-                self._skip(found + len(mark))
-                self._closers = ()
-                self._arm()
+                self._set_closers((), found + len(mark))
                 return
-        elif mark in self._pairs and (mark not in self._armed.forms or not self._calls):
-            self._skip(found + len(mark))
-            self._closers = (self._pairs[mark],)
-            self._arm()
+        elif mark in self._pairs and (mark not in self._markers.forms or not self._calls):
+            self._set_closers((self._pairs[mark],), found + len(mark))
             return
-        elif mark in self._armed.drops and (mark not in self._armed.strays or self._gap):
+        elif mark in self._markers.drops and (mark not in self._markers.strays or self._gap):
             self._skip(found + len(mark))
             return
+        self._begin_block(found)
+
+    def _set_closers(self, closers: tuple[str, ...], end: int) -> None:
+        self._skip(end)
+        self._closers = closers
+        self._update_markers()
+
+    def _begin_block(self, found: int) -> None:
+        """Try all forms that may begin here, those with the longest opener first."""
         self._start = found
         self._candidates = [
             (row, form, opener)
-            for opener, forms in self._armed.forms.items()
-            if reader.buf.startswith(opener, found)
+            for opener, forms in self._markers.forms.items()
+            if self._reader.buf.startswith(opener, found)
             for row, form in forms
             if self._counts(form)
         ]
@@ -270,45 +283,45 @@ class TextDecoder:
         if found < self._reach:
             self._tries += 1
             if self._tries > _TRIES:
-                self._scan = self._reach
+                self._search_from = self._reach
                 return
         else:
             self._tries = 0
-        self._next()
+        self._next_candidate()
 
     def _counts(self, form: Form) -> bool:
-        """Whether an opener counts where it stands."""
+        """Whether an opener counts at this position."""
         line = self._line
-        if self._situation.only_at_start(form):
+        if self._state.only_at_start(form):
             return line.blank or bool(self._closers)
         if form.at == "line" and line.head:
             return False
         return form.special or (not line.fence and line.last != "`")
 
     def _skip(self, end: int) -> None:
-        self._reader.mark = self._scan = end
+        self._reader.emitted = self._search_from = end
 
     def _emit(self, end: int) -> None:
         """All up to here is text, or reasoning."""
         reader = self._reader
-        if end <= reader.mark:
+        if end <= reader.emitted:
             return
-        text = reader.buf[reader.mark : end]
-        reader.mark = end
-        reader.out += self._words(text)
+        text = reader.buf[reader.emitted : end]
+        reader.emitted = end
+        reader.out += self._as_segments(text)
 
-    def _words(self, text: str) -> list[Segment]:
+    def _as_segments(self, text: str) -> list[Segment]:
         if self._closers:
             return [Reasoning(text)]
-        self._took(text)
+        self._note_text(text)
         return [Text(text)]
 
-    def _took(self, text: str) -> None:
+    def _note_text(self, text: str) -> None:
         blank = self._line.blank
         self._line.take(text)
         self._gap = self._gap and not text.strip()
         if blank and not self._line.blank:
-            self._arm()
+            self._update_markers()
 
     def _drain(self) -> list[Segment]:
         done, self._reader.out = self._reader.out, []
@@ -317,24 +330,24 @@ class TextDecoder:
     def _trim(self) -> None:
         """Forget text that has become segments."""
         reader = self._reader
-        if self._block is None and reader.mark:
-            reader.buf = reader.buf[reader.mark :]
-            self._scan -= reader.mark
-            self._reach -= reader.mark
-            reader.mark = reader.pos = 0
+        if self._block is None and reader.emitted:
+            reader.buf = reader.buf[reader.emitted :]
+            self._search_from -= reader.emitted
+            self._reach -= reader.emitted
+            reader.emitted = reader.pos = 0
 
     # --- blocks -------------------------------------------------------------------------------
 
-    def _next(self) -> None:
+    def _next_candidate(self) -> None:
         """Try the next form at this place, or give the place up."""
         reader = self._reader
         if not self._candidates:
             self._block = None
-            self._scan = max(self._start + 1, reader.mark)
+            self._search_from = max(self._start + 1, reader.emitted)
             return
         self._row, form, opener = self._candidates.pop(0)
         reader.pos = self._start + len(opener)
-        reader.offers = reader.refusals = reader.seen = 0
+        reader.accepted = reader.rejected = reader.seen = 0
         reader.forget()
         steps: Steps[None] = form.read(reader, opener)
         self._block = steps
@@ -349,64 +362,64 @@ class TextDecoder:
         except StopIteration:
             if reader.begun:
                 reader.broken()
-            self._settle(seen)
+            self._note_segments(seen)
             self._finish()
-        except Refused:
+        except NotACall:
             if reader.begun:
                 self._break_off(seen)
                 return True
             self._reach = max(self._reach, reader.pos, reader.seen)
-            self._settle(seen)
-            if reader.offers or reader.refusals:
+            self._note_segments(seen)
+            if reader.accepted or reader.rejected:
                 self._candidates = []
-                self._start = reader.mark - 1
-            self._next()
+                self._start = reader.emitted - 1
+            self._next_candidate()
         else:
-            self._settle(seen)
+            self._note_segments(seen)
             return False
         return True
 
     def _break_off(self, seen: int) -> None:
-        """A call that has left already is none; reading goes on behind it."""
+        """A streamed call turned out to be none; reading goes on behind it."""
         reader = self._reader
         reader.broken()
-        self._settle(seen)
+        self._note_segments(seen)
         self._block = None
         self._candidates = []
         self._skip(reader.pos)
 
-    def _settle(self, seen: int) -> None:
+    def _note_segments(self, seen: int) -> None:
         """What the block gave so far."""
         for each in self._reader.out[seen:]:
             if isinstance(each, Text):
-                self._took(each.text)
+                self._note_text(each.text)
             elif isinstance(each, Begun):
-                self._first()
-                self._left = each.id
-            elif isinstance(each, Call) and each.id != self._left:
-                self._first()
+                self._on_call()
+                self._started_id = each.id
+            elif isinstance(each, Call) and each.id != self._started_id:
+                self._on_call()
 
-    def _first(self) -> None:
+    def _on_call(self) -> None:
         self._calls += 1
         self._gap = True
         self._interrupted = self._interrupted or bool(self._closers)
         self._closers = ()
         if self._auto and self.dialect is None:
             self.dialect = self._row.name
-            self._rows = (self._row.name,)
+            self._rows = (self._row,)
         if self._calls == 1 or self._interrupted:
             self._line.blank = False
-            self._arm()
+            self._update_markers()
 
     def _finish(self) -> None:
         """A block was read to its end."""
         reader = self._reader
-        if self.dialect is None and reader.mark == self._start:
+        if self.dialect is None and reader.emitted == self._start:
             # A block with nothing in it is no sign of a dialect.
-            self._next()
+            self._next_candidate()
             return
         self._block = None
         self._candidates = []
-        if reader.offers == 0 and reader.mark < reader.pos and reader.refusals:
+        if reader.accepted == 0 and reader.emitted < reader.pos and reader.rejected:
             self._emit(reader.pos)
         self._skip(reader.pos)

@@ -1,8 +1,8 @@
-"""The way out: calls as the text that a model of some dialect would write for them.
+"""Calls as the text that a model of some dialect would write for them.
 
-A writer is one family of texts; `writers_table` has a row for each dialect. What a row writes is
-read again before it is used (`render`), so a writer need not know what its dialect cannot say.
-Some calls have several spellings: the usual one comes first, the others avoid marks of the dialect.
+A writer is one family of texts, filled in by the row of a dialect. What it writes is read again
+before it is used (`rendering`), so a writer need not know what its dialect cannot express. Some
+calls have several spellings: the usual one comes first, the others avoid marks of the dialect.
 """
 
 import html
@@ -42,14 +42,14 @@ class WantedCall(Struct, frozen=True):
     index: int = 0
     schema: Mapping[str, Any] = {}
 
-    def shown_id(self) -> str:
+    def id_or_number(self) -> str:
         """The id, or the number of the call where it has none."""
         return self.id or str(self.index)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """What stands around all calls, around each, and between them."""
+    """The text around all calls, around each, and between them."""
 
     open: str = ""
     """With `{name}` for the name of the first call."""
@@ -60,22 +60,27 @@ class Writer:
 
     def write(self, calls: Sequence[WantedCall]) -> Iterator[str]:
         """Texts for these calls, the usual one first."""
-        refusals: list[Unwritable] = []
+        failures: list[Unwritable] = []
         opener = self.open.replace("{name}", calls[0].name)
         for careful in (False, True):
             try:
                 bodies = [self.body(call, careful=careful) for call in calls]
-            except Unwritable as refusal:
-                refusals.append(refusal)
+            except Unwritable as failure:
+                failures.append(failure)
             else:
                 between = self.end + self.between + self.begin
                 yield f"{opener}{self.begin}{between.join(bodies)}{self.end}{self.close}"
-        if refusals:
-            raise refusals[0]
+        if failures:
+            raise failures[0]
 
     def body(self, call: WantedCall, *, careful: bool) -> str:
         """One call; if `careful`, without characters that may be taken for marks."""
         raise NotImplementedError
+
+
+def literal(text: str) -> str:
+    """A text escaped for use in a template."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _json(call: WantedCall, *, careful: bool) -> str:
@@ -111,8 +116,13 @@ class JsonWriter(Writer):
         if self.nested:
             members = f'"type": "function", "function": {{{members}}}'
         if self.id:
-            members = f'"{self.id}": {jsontext.text(call.shown_id())}, {members}'
+            members = f'"{self.id}": {jsontext.text(call.id_or_number())}, {members}'
         return f"{{{members}}}"
+
+
+def json_array(opener: str = "", closer: str = "", *, keyed: bool = False) -> JsonWriter:
+    """All calls in one JSON array."""
+    return JsonWriter(open=f"{opener}[", between=", ", close=f"]{closer}", keyed=keyed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,13 +136,13 @@ class NamedWriter(Writer):
         return self.template.format(
             name=call.name,
             arguments=_json(call, careful=careful),
-            id=call.shown_id(),
+            id=call.id_or_number(),
             number=_number(call),
         )
 
 
 def _number(call: WantedCall) -> str:
-    """An id that says the name and counts the calls: the call's own, if it is one."""
+    """An id made of name and number: the call's own, if it is such a one."""
     match = _NUMBERED.fullmatch(call.id)
     return call.id if match and match[1] == call.name else f"functions.{call.name}:{call.index}"
 
@@ -144,14 +154,14 @@ class TaggedWriter(Writer):
     head: str
     """With `{name}` and `{index}`."""
     parameter: str
-    """With `{key}`, `{value}`, and `{type}` or `{string}` where values say what they are."""
+    """With `{key}`, `{value}`, and `{type}` or `{string}` where values carry their type."""
     tail: str = ""
     plain: bool = True
     """Whether values without a schema are read as strings."""
     escaped: bool = False
     """Whether values are XML text, with entities."""
     whole: bool = True
-    """Whether a JSON object may stand in place of the parameters."""
+    """Whether a JSON object may replace the parameters."""
     trimmed: bool = True
     """Whether one line break on either side of a value is not part of it."""
 
@@ -176,13 +186,13 @@ class TaggedWriter(Writer):
             )
 
     def _value(self, key: str, value: Any, call: WantedCall) -> str:
-        said = "{type}" in self.parameter or "{string}" in self.parameter
+        carries_type = "{type}" in self.parameter or "{string}" in self.parameter
         text: str | None
-        if said and isinstance(value, str):
+        if carries_type and isinstance(value, str):
             text = value
         else:
             rule = coerce.parameter(call.schema, key)
-            text = coerce.untyped(value, rule, call.schema, plain=self.plain and not said)
+            text = coerce.untyped(value, rule, call.schema, plain=self.plain and not carries_type)
         if text is None:
             raise Unwritable(f"{key} would be read as a value of another type")
         if self.escaped:

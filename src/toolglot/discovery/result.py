@@ -1,44 +1,17 @@
-"""From findings to a result, and from a result to a profile."""
+"""The result of a discovery, and the same as a profile."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from toolglot.discovery.asking import home_auth
-from toolglot.discovery.facts import Notebook
-from toolglot.discovery.values import (
-    AUTHS,
-    Asked,
-    DiscoveryResult,
-    ProviderInfo,
-    SdkInfo,
-    Spoken,
-    ToolingInfo,
-)
+from msgspec import Struct
+
+from toolglot.discovery.findings import Finding, Findings
+from toolglot.discovery.probe import AUTHS, SentProbe
+from toolglot.registry import PROTOCOLS, default_auth, get_protocol
 
 Format = Literal["json", "xml", "custom", "unknown"]
-Style = Literal["openai", "anthropic", "custom", "unknown"]
 
-_STYLES: Final[Mapping[str, Style]] = {
-    "anthropic": "anthropic",
-    "openai-chat": "openai",
-    "openai-responses": "openai",
-    "ollama": "openai",
-    "gemini": "custom",
-}
-"""How tools are declared, by protocol."""
-
-_SDKS: Final[Mapping[str, tuple[str, str]]] = {
-    "anthropic": ("anthropic", "/v1"),
-    "openai-chat": ("openai", ""),
-    "openai-responses": ("openai", ""),
-    "gemini": ("google-genai", "/v1beta"),
-    "ollama": ("ollama", "/api"),
-}
-"""The library of who made a protocol, and the end of an address that it adds itself."""
-
-_ERRORS: Final = {"openai-chat": "openai", "openai-responses": "openai"}
-"""The shape of errors where it is not called as the protocol."""
 
 _QUIRKS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("tools", "refused"): ("no-tools", "A request with tools is refused."),
@@ -55,82 +28,148 @@ _QUIRKS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("foreign-ids", "refused"): ("own-ids", "Long ids of other providers are refused."),
     ("system", "refused"): ("no-system", "System text is refused."),
     ("developer", "refused"): ("no-developer-role", "The developer role is refused."),
-    ("limit", "max_completion_tokens"): (
-        "other-limit",
-        "The limit must be called max_completion_tokens.",
-    ),
-    ("limit", "max_tokens"): ("old-limit", "max_completion_tokens is not kept to."),
 }
 """Findings that are worth a word."""
+
+
+class Spoken(Struct, frozen=True, kw_only=True):
+    """A protocol that the server speaks, and where."""
+
+    protocol: str
+    base_url: str
+
+
+class ProviderInfo(Struct, frozen=True, kw_only=True):
+    """The provider. `auth` is a word of `AUTHS`, `none`, or empty where it is unknown."""
+
+    base_url: str = ""
+    protocols: tuple[Spoken, ...] = ()
+    auth: str = ""
+    models: tuple[str, ...] = ()
+    model: str = ""
+    """The model that was asked."""
+
+
+class SdkInfo(Struct, frozen=True, kw_only=True):
+    """A client library that can talk to it, and the address to give to that library."""
+
+    name: str
+    base_url: str
+
+
+class ToolingInfo(Struct, frozen=True, kw_only=True):
+    """How tools are called, in five words.
+
+    `parser` reads the calls: a protocol, or a dialect where they are written as text.
+    """
+
+    format: Format = "unknown"
+    example: str = ""
+    parser: str = ""
+    quirks: tuple[str, ...] = ()
+    schema_style: str = "unknown"
+
+
+class DiscoveryResult(Struct, frozen=True, kw_only=True):
+    """All that was found out. Only what was seen is in it."""
+
+    provider: ProviderInfo
+    sdk: SdkInfo | None
+    tooling: ToolingInfo
+    findings: tuple[Finding, ...] = ()
+    asked: tuple[SentProbe, ...] = ()
+
+    def get(self, subject: str) -> str | None:
+        """The value of a finding; None is unknown."""
+        return next((each.value for each in self.findings if each.subject == subject), None)
+
+    @property
+    def protocol(self) -> str:
+        """The protocol to speak; empty if none was found."""
+        spoken = self.provider.protocols
+        return spoken[0].protocol if spoken else ""
+
+    @property
+    def locked(self) -> bool:
+        """Whether nothing was found because a valid key is missing."""
+        return not self.provider.protocols and self.get("key") in ("needed", "not accepted")
+
 
 _MARKUP: Final = re.compile(r"^<.*>$", re.DOTALL)
 
 
 def make_result(
-    book: Notebook,
+    findings: Findings,
     *,
     base_url: str = "",
     spoken: tuple[Spoken, ...] = (),
     models: tuple[str, ...] = (),
-    asked: tuple[Asked, ...] = (),
+    asked: tuple[SentProbe, ...] = (),
 ) -> DiscoveryResult:
     """The result of everything that was found."""
     protocol = spoken[0].protocol if spoken else ""
-    model = (book.get("model") or "") if spoken else ""
+    model = (findings.get("model") or "") if spoken else ""
     return DiscoveryResult(
         provider=ProviderInfo(
             base_url=spoken[0].base_url if spoken else base_url,
             protocols=spoken,
-            auth=book.get("auth") or "",
+            auth=findings.get("auth") or "",
             models=models,
             model=model,
         ),
         sdk=_sdk(spoken[0]) if spoken and spoken[0].base_url else None,
         tooling=ToolingInfo(
-            format=_format(book),
-            example=book.example,
-            parser=_parser(book, protocol),
-            quirks=tuple(f"{word}: {text}" for word, text in _quirks(book, protocol)),
-            schema_style=_STYLES.get(protocol, "unknown"),
+            format=_format(findings),
+            example=findings.example,
+            parser=_parser(findings, protocol),
+            quirks=tuple(f"{word}: {text}" for word, text in _quirks(findings, protocol)),
+            schema_style=PROTOCOLS[protocol].API.tool_style if protocol else "unknown",
         ),
-        findings=book.sorted(),
+        findings=findings.sorted(),
         asked=asked,
     )
 
 
 def _sdk(spoken: Spoken) -> SdkInfo | None:
-    name, end = _SDKS[spoken.protocol]
-    if not spoken.base_url.endswith(end):
+    api = get_protocol(spoken.protocol).API
+    if not spoken.base_url.endswith(api.sdk_adds):
         return None
-    return SdkInfo(name=name, base_url=spoken.base_url.removesuffix(end))
+    return SdkInfo(name=api.sdk, base_url=spoken.base_url.removesuffix(api.sdk_adds))
 
 
-def _parser(book: Notebook, protocol: str) -> str:
-    return protocol if book.get("tools") == "called" else (book.get("dialect") or "")
+def _parser(findings: Findings, protocol: str) -> str:
+    return protocol if findings.get("tools") == "called" else (findings.get("dialect") or "")
 
 
-def _format(book: Notebook) -> Format:
-    if book.get("tools") == "called":
+def _format(findings: Findings) -> Format:
+    if findings.get("tools") == "called":
         return "json"
-    if book.get("dialect") is None:
+    if findings.get("dialect") is None:
         return "unknown"
-    text = book.example.strip()
+    text = findings.example.strip()
     if text.startswith(("{", "[{")):
         return "json"
     return "xml" if _MARKUP.match(text) and "{" not in text else "custom"
 
 
-def _quirks(book: Notebook, protocol: str) -> Iterator[tuple[str, str]]:
-    yield from book.quirks.items()
-    for each in book.sorted():
+def _quirks(findings: Findings, protocol: str) -> Iterator[tuple[str, str]]:
+    yield from findings.quirks.items()
+    for each in findings.sorted():
         known = _QUIRKS.get((each.subject, each.value))
         if known:
             yield known
-    auth = AUTHS.get(book.get("auth") or "")
-    if protocol and auth and auth.header != home_auth(protocol).header:
+    if not protocol:
+        return
+    api, limit, shape = get_protocol(protocol).API, findings.get("limit"), findings.get("errors")
+    usual, other = api.limit_keys or ("", "")
+    if limit and limit == other:
+        yield "other-limit", f"The limit must be called {other}."
+    elif limit and limit == usual:
+        yield "old-limit", f"{other} is ignored."
+    auth = AUTHS.get(findings.get("auth") or "")
+    if auth and auth.header != api.key_header:
         yield "key-header", f"The key is sent as {auth.header}."
-    shape = book.get("errors")
-    if protocol and shape not in (None, _ERRORS.get(protocol, protocol)):
+    if shape not in (None, api.error_style):
         yield "other-errors", f"Errors have the shape of {shape}."
 
 
@@ -160,7 +199,7 @@ def to_profile(result: DiscoveryResult, *, date: str = "") -> dict[str, Any]:
 
 def _auth(result: DiscoveryResult) -> dict[str, Any]:
     protocol = result.protocol
-    home = home_auth(protocol) if protocol else AUTHS["bearer"]
+    home = default_auth(protocol) if protocol else AUTHS["bearer"]
     auth = AUTHS.get(result.provider.auth, home)
     return {
         "header": auth.header,
@@ -191,4 +230,4 @@ def id_rule(result: DiscoveryResult) -> str | None:
         return "optional"
     if result.get("foreign-ids") == "accepted":
         return "any"
-    return "nine" if made == "9 letters and digits" else None
+    return "mistral" if made == "9 letters and digits" else None

@@ -53,9 +53,8 @@ def places(base: str, surface: Surface) -> tuple[str, ...]:
 
 def model_lists(base: str) -> Iterator[str]:
     """Addresses at which models may be listed, the likely one first."""
-    lists = {"/api": "/tags"}
     urls = [
-        place + lists.get(version_of(codec.SURFACE), "/models")
+        place + codec.SURFACE.models.removeprefix(version_of(codec.SURFACE))
         for codec in PROTOCOLS.values()
         for place in places(base, codec.SURFACE)[:1]
     ]

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from toolglot.discovery.asking import home_auth
-from toolglot.discovery.facts import NO_TOOLS
-from toolglot.discovery.result import id_rule
-from toolglot.discovery.values import AUTHS, DiscoveryResult
+from toolglot.discovery.findings import NO_TOOLS
+from toolglot.discovery.probe import AUTHS
+from toolglot.discovery.result import DiscoveryResult, id_rule
 from toolglot.errors import ToolglotError
+from toolglot.registry import get_protocol
+from toolglot.surface import ID_RULES
 from toolglot.wire import jsontext
 
 _BARE: Final = re.compile(r"^[A-Za-z0-9_-]+$")
@@ -20,7 +21,7 @@ _MODELS: Final = 40
 
 
 class ConfigTextError(ToolglotError, ValueError):
-    """A provider cannot be put into the file as it stands."""
+    """A provider cannot be added to this file."""
 
 
 def to_toml(result: DiscoveryResult, name: str, *, key: str | None = None) -> str:
@@ -46,10 +47,10 @@ def _facts(result: DiscoveryResult) -> Iterator[str]:
 
 
 def _key_lines(result: DiscoveryResult, key: str) -> Iterator[str]:
-    """The key, in the way of the protocol's maker unless another one was found."""
+    """The key, with a remark if it is not sent as the protocol usually does."""
     yield f"api_key = {_text(key)}"
     auth = AUTHS.get(result.provider.auth)
-    if auth is not None and auth.header != home_auth(result.protocol).header:
+    if auth is not None and auth.header != get_protocol(result.protocol).API.key_header:
         yield f"# The key is taken as {auth.header}: {auth.prefix}KEY"
 
 
@@ -64,8 +65,8 @@ def _tool_lines(result: DiscoveryResult) -> Iterator[str]:
         yield f"tools = {_text(f'emulated:{dialect}')}"
     elif tools in NO_TOOLS:
         yield 'tools = "emulated"'
-    if id_rule(result) == "nine":
-        yield 'id_rule = "mistral"'
+    if (rule := id_rule(result)) in ID_RULES:
+        yield f'id_rule = "{rule}"'
     if result.get("schemas") == "refused":
         yield '# schema_dialect = "openapi" may help.'
 

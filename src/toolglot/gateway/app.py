@@ -1,69 +1,54 @@
-"""The HTTP server: which path means what, and every error in the shape that the caller reads."""
+"""The gateway as an application: its parts, put together."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote
 
 from aiohttp import web
 
-from toolglot.errors import DecodeError
-from toolglot.gateway.access.authentication import Guard, Refusal
-from toolglot.gateway.config import Config, Server
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
-from toolglot.gateway.http.middleware import FORESEEN, foreseen, stand_at
-from toolglot.gateway.relay.incoming import Call, given_key, refused
-from toolglot.gateway.relay.reframe import ArrayFraming, GenerateFraming, chat_of
+from toolglot.gateway.http.middleware import add_middleware
 from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.routes.conversations import Conversations
-from toolglot.gateway.routes.endpoints import Endpoints, error
-from toolglot.gateway.routes.model_lists import Catalogue
-from toolglot.gateway.routes.responses import Responses
-from toolglot.gateway.routes.route import add_ways
-from toolglot.gateway.routes.websocket import Sockets
-from toolglot.gateway.state.kept_reasoning import Memory
+from toolglot.gateway.routes.admission import Admission
+from toolglot.gateway.routes.conversations import ConversationEndpoints
+from toolglot.gateway.routes.count_tokens import CountEndpoints
+from toolglot.gateway.routes.dry_run import dry_run_routes
+from toolglot.gateway.routes.generation import GenerationEndpoints
+from toolglot.gateway.routes.health import HealthEndpoints
+from toolglot.gateway.routes.models import ModelEndpoints
+from toolglot.gateway.routes.receipts import receipt_routes
+from toolglot.gateway.routes.responses import ResponseEndpoints
+from toolglot.gateway.routes.route import ModelRoute, Route, add_routes
+from toolglot.gateway.routes.websocket import WebSocketEndpoint
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.storage.store import MemoryStore, SqliteStore, Store
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.gateway.storage.backends import open_storage
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing, spans_to
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.gateway.telemetry.tracing import NO_TRACING, otlp_tracing
 from toolglot.registry import PROTOCOLS
-from toolglot.wire import jsontext
-from toolglot.wire.message import read_body
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Answerer = Callable[[Call], Awaitable[web.StreamResponse]]
-
-_IN_PATH: Final = "{model}"
-_OPERATIONS: Final = ("generateContent", "streamGenerateContent", "countTokens")
-"""What can be asked of a model whose name is in the path."""
-_COUNTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
-    "/v1/messages/count_tokens": ("input_tokens", {}),
-    "/v1/responses/input_tokens": ("input_tokens", {"object": "response.input_tokens"}),
-}
-"""Where tokens are counted: the key of the count, and what else is said."""
 
 
 def make_app(config: Config, path: Path | None = None) -> web.Application:
     """The gateway as an application; a configuration from a file is read again when it changes."""
-    app = web.Application(client_max_size=config.server.max_body)
-    client, server = Client(), config.server
-    store = _store(server)
-    relay = Relay(
-        config,
-        client,
-        guard=Guard(server),
-        observer=Observer(worker=str(os.getpid()), tracing=_tracing(server)),
+    server = config.server
+    client, storage = Client(), open_storage(server)
+    access = AccessControl(storage.keys, storage.ledger)
+    telemetry = Telemetry(
+        metrics=Metrics(worker=str(os.getpid())),
+        tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
         recorder=Recorder(server.record) if server.record else None,
-        memory=Memory(store),
     )
-    desk = Endpoints(relay, Catalogue(client))
-    _add_doors(app, relay, desk, Sessions(store))
-    _add_desk(app, relay, desk)
-    stand_at(app, relay)
+    admission = Admission(access, telemetry)
+    relay = Relay(config, client, access, KeptReasoning(storage.values))
+    app = web.Application(client_max_size=server.max_body)
+    _add_routes(app, relay, admission, Sessions(storage.values))
+    add_middleware(app, lambda: relay.config.server.origins)
 
     async def running(_app: web.Application) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as tasks:
@@ -74,204 +59,29 @@ def make_app(config: Config, path: Path | None = None) -> web.Application:
             for task in work:
                 task.cancel()
         await client.close()
-        await relay.close()
-        await store.close()
+        telemetry.close()
+        await storage.close()
 
     app.cleanup_ctx.append(running)
     return app
 
 
-def _tracing(server: Server) -> Tracing:
-    return spans_to(server.traces) if server.traces else NO_TRACING
-
-
-def _store(server: Server) -> Store:
-    """Where responses are kept."""
-    if server.database:
-        return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
-    return MemoryStore(server.store_ttl, server.store_size)
-
-
-def _add_doors(app: web.Application, relay: Relay, desk: Endpoints, sessions: Sessions) -> None:
-    """Where each protocol is spoken. The version may be left out, as some clients do."""
-    for name, codec in PROTOCOLS.items():
-        where = codec.SURFACE.path
-        if _IN_PATH in where:
-            for version in ("v1", "v1beta", "v1alpha"):
-                handler = _door(relay, name, _in_path(relay, desk))
-                app.router.add_post(f"/{version}/models/{{call:.+}}", handler)
-        else:
-            for each in {where, where.removeprefix("/v1")}:
-                app.router.add_post(each, _door(relay, name, _remembering(relay, sessions), where))
-        if codec.SURFACE.earlier_keys:
-            _add_state(app, relay, sessions, name)
-    for where, (key, more) in _COUNTS.items():
-        name = next(n for n, c in PROTOCOLS.items() if where.startswith(c.SURFACE.path))
-        for each in {where, where.removeprefix("/v1")}:
-            app.router.add_post(each, _door(relay, name, _counting(desk, sessions, key, more)))
-    app.router.add_post("/api/generate", _door(relay, "ollama", _generating(relay)))
-
-
-def _add_state(app: web.Application, relay: Relay, sessions: Sessions, name: str) -> None:
-    """What a protocol has in which a request can continue an earlier answer."""
-    responses = Responses(relay, sessions, name)
-    responses.add_to(app)
-    Conversations(relay, sessions).add_to(app)
-    sockets = Sockets(relay, sessions, name, _admission(relay))
-    app.on_shutdown.append(sockets.leave)
-    where = PROTOCOLS[name].SURFACE.path
-    for each in {where, where.removeprefix("/v1")}:
-        app.router.add_get(each, _known(relay, sockets.handle))
-        app.router.add_post(f"{each}/compact", _door(relay, name, responses.compact))
-
-
-def _add_desk(app: web.Application, relay: Relay, desk: Endpoints) -> None:
-    for path in ("/", "/health"):
-        app.router.add_get(path, desk.health)
-    app.router.add_get("/ready", desk.ready)
-    app.router.add_get("/metrics", desk.metrics)
-    app.router.add_get("/api/version", desk.version)
-    for path, handler in (
-        ("/v1/models", desk.models),
-        ("/models", desk.models),
-        ("/v1beta/models", desk.models),
-        ("/api/tags", desk.models),
-        ("/v1/models/{model:.+}", desk.model),
-        ("/v1beta/models/{model:.+}", desk.model),
-    ):
-        app.router.add_get(path, _known(relay, handler))
-    add_ways(app, relay, (("GET", "/toolglot/receipts/{id:.+}", desk.receipt),))
-    app.router.add_post("/api/show", _known(relay, desk.show))
-    app.router.add_post("/toolglot/translate", _known(relay, desk.translate))
-
-
-def _known(relay: Relay, handler: Handler) -> Handler:
-    """A handler for clients that have a key, where keys are asked for."""
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        await relay.guard.know(given_key(request))
-        return await handler(request)
-
-    return handle
-
-
-# --- requests -------------------------------------------------------------------------------------
-
-
-def _door(relay: Relay, protocol: str, answer: Answerer, path: str = "") -> Handler:
-    """What answers requests in a protocol; `path` is the full one if clients may shorten it."""
-    admit = _admission(relay)
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        call, failure = relay.call(request, protocol), None
-        call.path = path or call.path
-        try:
-            call.body = await request.read()
-            await admit(call)
-            return _with_standing(await answer(call), relay.guard.standing(call.holder))
-        except FORESEEN as problem:
-            failure = foreseen(problem, request)
-            return refused(call, failure).http()
-        except ConnectionError:
-            raise  # The client is gone.
-        except Exception:
-            failure = call.witness.breaks()
-            raise
-        finally:
-            relay.ended(call, failure)
-
-    return handle
-
-
-def _with_standing(response: web.StreamResponse, standing: Mapping[str, str]) -> web.StreamResponse:
-    """An answer that tells its client how much is left; a stream said so when it began."""
-    if standing and not response.prepared:
-        response.headers.update(standing)
-    return response
-
-
-def _admission(relay: Relay) -> Callable[[Call], Awaitable[None]]:
-    """What lets in whoever may ask for a model, and nobody else."""
-
-    async def admit(call: Call) -> None:
-        _look(call)
-        call.witness.seen.asked_model = call.model
-        call.holder = await relay.guard.know(call.key)
-        call.witness.seen.key_id = call.owner
-        await relay.guard.admit(call.holder, call.model)
-
-    return admit
-
-
-def _look(call: Call) -> None:
-    """Which model is asked for, and whether as a stream."""
-    try:
-        seen = jsontext.glance(call.body)
-    except DecodeError as problem:
-        raise Refusal(error("invalid_request", str(problem), 400)) from None
-    surface = PROTOCOLS[call.protocol].SURFACE
-    if _IN_PATH in surface.path:
-        call.model, call.stream = _called(call.http.match_info["call"])
-        call.path = quote(call.path.rstrip("/"), safe="/:@")
-        return
-    if not isinstance(seen.model, str) or not _is_name(seen.model):
-        raise Refusal(error("invalid_request", "model: expected the name of a model", 400))
-    call.model = seen.model
-    call.stream = surface.stream_default if seen.stream is None else bool(seen.stream)
-
-
-def _called(words: str) -> tuple[str, bool]:
-    """The model in a path, and whether it shall answer as a stream."""
-    name, _, operation = words.rstrip("/").rpartition(":")
-    if operation not in _OPERATIONS or not _is_name(name):
-        expected = ", ".join(f":{each}" for each in _OPERATIONS)
-        raise Refusal(error("not_found", f"models/{words}: expected a model and {expected}", 404))
-    return name, operation.startswith("stream")
-
-
-def _is_name(model: str) -> bool:
-    """Whether a text can name a model; providers may have it in a path, where dots would climb."""
-    return bool(model) and not {".", ".."}.intersection(model.split("/"))
-
-
-def _in_path(relay: Relay, desk: Endpoints) -> Answerer:
-    """What answers where the path says what to do."""
-
-    async def answer(call: Call) -> web.StreamResponse:
-        if call.path.endswith(":countTokens"):
-            return await desk.count(call, "totalTokens", {})
-        if call.stream and call.http.query.get("alt") != "sse":
-            call.framing = ArrayFraming()
-        return await relay.answer(call)
-
-    return answer
-
-
-def _remembering(relay: Relay, sessions: Sessions) -> Answerer:
-    """What answers most requests; some continue an earlier answer, or are continued."""
-
-    async def answer(call: Call) -> web.StreamResponse:
-        sessions.attach(call)
-        return await relay.answer(call)
-
-    return answer
-
-
-def _counting(desk: Endpoints, sessions: Sessions, key: str, more: dict[str, str]) -> Answerer:
-    async def answer(call: Call) -> web.StreamResponse:
-        await sessions.expand(call)
-        return await desk.count(call, key, dict(more))
-
-    return answer
-
-
-def _generating(relay: Relay) -> Answerer:
-    async def answer(call: Call) -> web.StreamResponse:
-        try:
-            call.body = jsontext.encode(chat_of(read_body(call.body)))
-        except DecodeError as problem:
-            raise Refusal(error("invalid_request", str(problem), 400)) from None
-        call.path, call.framing = "/api/chat", GenerateFraming()
-        return await relay.answer(call)
-
-    return answer
+def _add_routes(
+    app: web.Application, relay: Relay, admission: Admission, sessions: Sessions
+) -> None:
+    count = CountEndpoints(relay, sessions)
+    routes: list[Route | ModelRoute] = [
+        *HealthEndpoints(relay, admission.telemetry.metrics).routes,
+        *GenerationEndpoints(relay, sessions, count).routes,
+        *count.routes,
+        *ModelEndpoints(relay).routes,
+        *ConversationEndpoints(sessions).routes,
+        *receipt_routes(relay.receipts),
+        *dry_run_routes(relay),
+    ]
+    # Protocols in which a request can continue an earlier answer.
+    for name in (name for name, codec in PROTOCOLS.items() if codec.SURFACE.earlier_keys):
+        socket = WebSocketEndpoint(relay, sessions, admission, name)
+        app.on_shutdown.append(socket.close)
+        routes += (*socket.routes, *ResponseEndpoints(relay, sessions, name).routes)
+    add_routes(app, admission, routes)

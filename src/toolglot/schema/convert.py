@@ -1,6 +1,6 @@
-"""Arguments between two schemas: as the client declared them, and as the provider was told.
+"""Arguments between two schemas: the one that the client declared, and the one that was sent.
 
-A `Plan` stands beside a narrowed schema and says only what differs: which texts stand for other
+A `Plan` comes with a narrowed schema and says only what differs: which texts stand for other
 values, which members were made nullable because they could not be left out, and where the whole
 was wrapped. It is as deep as the schema, at most, so that walking it is bounded whatever the
 arguments are.
@@ -43,7 +43,7 @@ class Plan:
         self.keeps: frozenset[str] = frozenset()
         """Members whose null is a value."""
         self.fill = True
-        """Whether members that are not there are told as null."""
+        """Whether members that are not there are sent as null."""
         self.order: tuple[str, ...] = ()
         """The names of all members."""
         self.wrap = False
@@ -102,15 +102,15 @@ def send(plan: Plan, value: Any) -> Any:
     if type(value) is list and plan.items:
         return _each(value, plan.items, send)
     if type(value) is dict:
-        told = _members(value, plan, send, frozenset())
-        return _filled(told, plan) if plan.fill and not plan.null <= told.keys() else told
+        sent = _members(value, plan, send, frozenset())
+        return _filled(sent, plan) if plan.fill and not plan.null <= sent.keys() else sent
     return value
 
 
 def _filled(value: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """Members in the order of the schema, with null for those that are not there."""
-    told = {name: value.get(name) for name in plan.order if name in value or name in plan.null}
-    return told | value
+    filled = {name: value.get(name) for name in plan.order if name in value or name in plan.null}
+    return filled | value
 
 
 def _each(value: list[Any], plan: Plan, convert: Any) -> list[Any]:

@@ -1,23 +1,21 @@
-"""A schema in the words that a target understands, and how arguments find their way back.
+"""A schema in the subset of JSON Schema that a target takes, and how arguments are converted back.
 
-A schema that keeps to the rules is returned as it is. Any other is written anew, from what it
-says of each place: references are followed (and given up where they lead back into themselves),
+A schema in the subset is returned as it is. Any other is written anew, from what it says of each
+place: references are followed (and given up where they lead back into themselves),
 `allOf` is merged, `oneOf` becomes `anyOf`, `const` a list of one value. Where a target cannot
 list values of a type, they are listed as texts, if a text can stand in that place for nothing
 else; the `Plan` turns them back. What cannot be said is left out, so that the new schema allows
-more than the old one, never less, unless the rules demand closed objects: then there may be no
-answer at all, which is `None`.
+more than the old one, never less, unless the subset demands closed objects: then there may be
+no answer at all, which is `None`.
 
 The work is a loop over jobs, one for each place: down to find out what each place may hold, up
 to write it.
 """
 
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
 
-from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.schema.convert import Plan, merged, send, widen
 from toolglot.schema.keywords import (
@@ -39,8 +37,7 @@ from toolglot.schema.merge import UNROLLED, Flat, References, cut, flatten
 from toolglot.schema.roots import object_root
 from toolglot.schema.subsets import (
     ANNOTATIONS,
-    DIALECTS,
-    Rules,
+    Subset,
     fits,
     kind,
     object_depth,
@@ -48,7 +45,6 @@ from toolglot.schema.subsets import (
     within,
 )
 from toolglot.schema.walk import INNER, schemas
-from toolglot.wire import jsontext
 
 _SLACK: Final = 1000
 """How much larger than the old schema a new one may grow, in places."""
@@ -103,10 +99,10 @@ class Narrowed(Struct, frozen=True, kw_only=True):
 
     schema: Json
     rewritten: tuple[str, ...] = ()
-    """Words that are said otherwise, with the same meaning."""
+    """Keywords that were written otherwise, with the same meaning."""
 
     dropped: tuple[str, ...] = ()
-    """Words that could not be said."""
+    """Keywords that could not be written."""
 
     plan: Plan | None = None
 
@@ -114,11 +110,6 @@ class Narrowed(Struct, frozen=True, kw_only=True):
     def lossy(self) -> bool:
         """Whether the new schema allows what the old one did not."""
         return not ANNOTATIONS.issuperset(self.dropped)
-
-    def _as(self, schema: Json) -> "Narrowed":
-        return Narrowed(
-            schema=schema, rewritten=self.rewritten, dropped=self.dropped, plan=self.plan
-        )
 
     def widen(self, value: Any) -> Any:
         """The client's arguments from those of a provider that saw this schema."""
@@ -130,53 +121,19 @@ class Narrowed(Struct, frozen=True, kw_only=True):
 
 
 class _ImpossibleError(Exception):
-    """The rules cannot be kept."""
+    """There is no such schema in the subset."""
 
 
-def narrow(schema: Json, rules: Rules, *, tool: bool = True) -> Narrowed | None:
-    """The schema as the rules want it; None if there is no such schema.
+def narrow(schema: Json, subset: Subset, *, tool: bool = True) -> Narrowed | None:
+    """The schema in a subset; None if that is not possible.
 
     The arguments of a tool may differ, as long as the plan can turn them back, and are an object.
     Output is the same under both schemas, because it goes to the client as it comes.
     """
-    if DIALECTS.get(rules.name) is not rules:
-        return _narrow(schema, rules, tool=tool)
-    try:
-        text = jsontext.encode(schema)
-    except DecodeError:  # nested too deeply to be written
-        return _narrow(schema, rules, tool=tool)
-    known = _remembered(text, rules.name, tool=tool)
-    if known is None or known.text is None:
-        return None if known is None else known.narrowed._as(schema)
-    return known.narrowed._as(jsontext.decode(known.text))
-
-
-class _Known(Struct, frozen=True):
-    """What was made of a schema: agents send the same tools with every request.
-
-    The new schema is kept as text, since whoever gets it may change it; there is none if it is the
-    old one.
-    """
-
-    narrowed: Narrowed
-    text: bytes | None
-
-
-@lru_cache(maxsize=1024)
-def _remembered(text: bytes, name: str, *, tool: bool) -> _Known | None:
-    schema = jsontext.decode(text)
-    narrowed = _narrow(schema, DIALECTS[name], tool=tool)
-    if narrowed is None:
-        return None
-    same = narrowed.schema is schema
-    return _Known(narrowed._as({}), None if same else jsontext.encode(narrowed.schema))
-
-
-def _narrow(schema: Json, rules: Rules, *, tool: bool) -> Narrowed | None:
-    if fits(schema, rules, tool=tool):
+    if fits(schema, subset, tool=tool):
         return Narrowed(schema=schema)
     try:
-        return _Narrowing(schema, rules, reversible=tool).run(tool=tool)
+        return _Narrowing(schema, subset, reversible=tool).run(tool=tool)
     except _ImpossibleError:
         return None
 
@@ -229,12 +186,12 @@ class _Narrowing:
         "_reversible",
         "_rewritten",
         "_root",
-        "_rules",
+        "_subset",
     )
 
-    def __init__(self, schema: Json, rules: Rules, *, reversible: bool) -> None:
+    def __init__(self, schema: Json, subset: Subset, *, reversible: bool) -> None:
         self._root = schema
-        self._rules = rules
+        self._subset = subset
         self._reversible = reversible
         self._references = References(schema)
         self._limit = len(schemas(schema)) * 2 + _SLACK
@@ -251,10 +208,10 @@ class _Narrowing:
             self._expand(job)
         for job in reversed(self._jobs):
             self._write(job)
-        schema = root.schema if tool else self._told(root)
+        schema = root.schema if tool else self._with_null(root)
         root.plan.wrap = wrapped
-        depth = object_depth(schema) if self._rules.max_depth is not None else 0
-        if not within(self._rules, depth, self._properties):
+        depth = object_depth(schema) if self._subset.max_depth is not None else 0
+        if not within(self._subset, depth, self._properties):
             raise _ImpossibleError
         self._rewritten |= {"$defs"}.intersection(self._root)
         if not self._dropped and not self._rewritten:
@@ -268,10 +225,10 @@ class _Narrowing:
 
     def _top(self, *, tool: bool) -> tuple[Any, bool]:
         """What the root has to be, and whether that wraps it."""
-        if not tool and not self._rules.object_root:
+        if not tool and not self._subset.object_root:
             return self._root, False
         root = object_root(self._root, self._references)
-        if self._rules.closed and (root.wrapped or root.lossy):
+        if self._subset.closed and (root.wrapped or root.lossy):
             raise _ImpossibleError
         self._rewritten.update(root.rewritten)
         if root.lossy:
@@ -285,7 +242,7 @@ class _Narrowing:
         flat = flatten(raw, self._references, refs, follow=follow)
         self._rewritten |= flat.words
         if flat.cut:
-            if self._rules.closed:
+            if self._subset.closed:
                 raise _ImpossibleError
             self._dropped.add("$ref")
         return flat
@@ -296,7 +253,7 @@ class _Narrowing:
         job.flat, job.never, job.refs = flat.schema, flat.never, flat.refs
         if job.never:
             return
-        self._rewritten |= _REWRITTEN.intersection(job.flat) - self._rules.keywords
+        self._rewritten |= _REWRITTEN.intersection(job.flat) - self._subset.keywords
         self._rewritten |= {"const"}.intersection(job.flat)
         branches = next(
             (job.flat[k] for k in ("anyOf", "oneOf") if is_filled(job.flat.get(k))), None
@@ -344,10 +301,10 @@ class _Narrowing:
                 types = (*types, "null")
             job.null = "null" in types and len(types) > 1
         job.types = types if types == ("null",) else tuple(t for t in types if t != "null")
-        if not types and self._rules.typed:
+        if not types and self._subset.typed:
             job.types = inferred(flat)
             job.null = not job.types
-        if not job.types and self._rules.closed:
+        if not job.types and self._subset.closed:
             raise _ImpossibleError
 
     def _expand_members(self, job: _Job) -> None:
@@ -359,9 +316,9 @@ class _Narrowing:
                 self._add(job, "properties", name, raw)
             rest = flat.get("additionalProperties")
             if type(rest) is dict and rest and not is_open(flat):
-                if self._rules.closed:
+                if self._subset.closed:
                     raise _ImpossibleError
-                if "additionalProperties" in self._rules.keywords:
+                if "additionalProperties" in self._subset.keywords:
                     self._add(job, "rest", None, rest)
         if not types or "array" in types:
             self._expand_items(job)
@@ -374,7 +331,7 @@ class _Narrowing:
         if type(prefix) is not list or not prefix:
             if items is not None:
                 self._add(job, "items", None, items)
-        elif "prefixItems" in self._rules.keywords:
+        elif "prefixItems" in self._subset.keywords:
             for index, raw in enumerate(prefix):
                 self._add(job, "prefixItems", index, raw, loose=True)
             if items is not None:
@@ -401,9 +358,9 @@ class _Narrowing:
             self._write_union(job)
         elif job.enum is not None:
             self._write_enum(job, job.enum)
-        elif not job.types and self._rules.typed:
+        elif not job.types and self._subset.typed:
             job.schema = self._any(job)
-        elif len(job.types) > 1 and self._rules.lone_unions:
+        elif len(job.types) > 1 and self._subset.lone_unions:
             self._rewritten.add("type")
             branches = [self._typed(job, (name,)) for name in job.types]
             job.schema = self._union(branches, job)
@@ -416,14 +373,14 @@ class _Narrowing:
 
     def _count(self, job: _Job) -> None:
         """Write down which of its words a place could not keep."""
-        self._dropped |= job.flat.keys() - self._rules.keywords - _STRUCTURAL
+        self._dropped |= job.flat.keys() - self._subset.keywords - _STRUCTURAL
         if is_open(job.flat):
             self._dropped.add("patternProperties")
         if "additionalProperties" in job.flat and job.flat["additionalProperties"] is not True:
-            self._dropped |= {"additionalProperties"} - self._rules.keywords
+            self._dropped |= {"additionalProperties"} - self._subset.keywords
 
     def _annotations(self, job: _Job) -> Json:
-        flat, words = job.flat, self._rules.keywords
+        flat, words = job.flat, self._subset.keywords
         kept = {key: flat[key] for key in ("title", "description") if type(flat.get(key)) is str}
         if job.enum is None and not job.union:
             kept |= {key: flat[key] for key in ("default", "example") if key in flat}
@@ -437,7 +394,7 @@ class _Narrowing:
         words = self._annotations(job)
         if len(branches) == 1:
             return {**branches[0], **words}
-        if not self._rules.lone_unions:
+        if not self._subset.lone_unions:
             return {**words, "anyOf": branches}
         if "description" in words and not any("description" in each for each in branches):
             branches = [{**branches[0], "description": words["description"]}, *branches[1:]]
@@ -465,7 +422,7 @@ class _Narrowing:
             job.schema = self._union(branches, job)
         elif job.null and not plans:
             job.null, job.schema = False, {**self._annotations(job), "type": "null"}
-        elif self._rules.typed:
+        elif self._subset.typed:
             job.null, job.schema = True, self._any(job)
         else:
             job.schema = self._annotations(job)
@@ -473,16 +430,16 @@ class _Narrowing:
     # --- listed values ---------------------------------------------------------------------------
 
     def _write_enum(self, job: _Job, values: list[Any]) -> None:
-        rules = self._rules
+        subset = self._subset
         words = self._annotations(job)
-        if rules.enums.issuperset(map(kind, values)):
+        if subset.enums.issuperset(map(kind, values)):
             job.schema = {
                 **type_of(values),
                 **words,
                 **self._format(job, "string"),
                 "enum": values,
             }
-            if rules.lone_unions or len(set(map(kind, values))) == 1:
+            if subset.lone_unions or len(set(map(kind, values))) == 1:
                 return
             job.schema["type"] = list(job.types)
         elif [*map(kind, values)] == ["boolean", "boolean"]:
@@ -494,16 +451,16 @@ class _Narrowing:
             job.schema = {"type": "string", **words, "enum": list(labels)}
         else:
             self._dropped.add("enum")
-            listed = [value for value in values if kind(value) in rules.enums]
+            listed = [value for value in values if kind(value) in subset.enums]
             branches: list[Json] = [{**type_of(listed), "enum": listed}] if listed else []
             free = dict.fromkeys(kind(value) for value in values if value not in listed)
             branches += map(self._free, free)
             job.schema = self._union(branches, job)
 
     def _free(self, name: str) -> Json:
-        if name in ("object", "array") and self._rules.closed:
+        if name in ("object", "array") and self._subset.closed:
             raise _ImpossibleError
-        if name == "array" and self._rules.typed:
+        if name == "array" and self._subset.typed:
             return {"type": name, "items": {"anyOf": [{"type": each} for each in _ANY[:-1]]}}
         return {"type": name}
 
@@ -514,7 +471,7 @@ class _Narrowing:
         return {"format": word} if self._knows(word) else {}
 
     def _knows(self, word: Any) -> bool:
-        known = self._rules.formats
+        known = self._subset.formats
         if type(word) is str and (known is None or word in known):
             return True
         self._dropped.add("format")
@@ -535,7 +492,7 @@ class _Narrowing:
         return schema
 
     def _limits(self, job: _Job, types: tuple[str, ...]) -> Json:
-        flat, keywords = job.flat, self._rules.keywords
+        flat, keywords = job.flat, self._subset.keywords
         words = (
             frozenset().union(*(_WORDS_OF.get(name, ()) for name in types)) if types else _LIMITS
         )
@@ -551,7 +508,7 @@ class _Narrowing:
                 self._dropped |= set() if exact else {key}
             elif key in keywords and is_limit(key, value):
                 kept.setdefault(key, value)
-        most = self._rules.max_min_items
+        most = self._subset.max_min_items
         if most is not None and kept.get("minItems", 0) > most:
             self._dropped.add("minItems")
             kept["minItems"] = most
@@ -560,59 +517,71 @@ class _Narrowing:
     def _write_items(self, job: _Job, schema: Json, *, typed: bool) -> None:
         prefix, items = job.at("prefixItems"), job.at("items")
         if prefix:
-            schema["prefixItems"] = [self._told(each) if not each.never else {} for each in prefix]
+            schema["prefixItems"] = [
+                self._with_null(each) if not each.never else {} for each in prefix
+            ]
         if items and not items[0].never:
-            schema["items"] = self._told(items[0])
+            schema["items"] = self._with_null(items[0])
             if job.depth <= _PLAN_DEPTH:
                 job.plan.items = items[0].plan
-        elif typed and (self._rules.typed or items):
-            if self._rules.closed:
+        elif typed and (self._subset.typed or items):
+            if self._subset.closed:
                 raise _ImpossibleError
-            if items and "maxItems" in self._rules.keywords:
+            if items and "maxItems" in self._subset.keywords:
                 schema["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
-            if self._rules.typed:
+            if self._subset.typed:
                 schema["items"] = {"anyOf": [{"type": each} for each in _ANY[:-1]]}
 
     def _write_members(self, job: _Job, schema: Json, *, typed: bool) -> None:
-        flat, rules = job.flat, self._rules
-        named = [(name, below) for slot, name, below in job.below if slot == "properties"]
-        members = {name: below for name, below in named if not below.never}
-        required = [name for name in texts(flat.get("required")) if name in members]
-        extra = [name for name in texts(flat.get("required")) if name not in members]
-        if extra and rules.known_required:
-            self._dropped.add("required")
-        plan = job.plan
-        plan.order = tuple(members)
+        members = {
+            name: below
+            for slot, name, below in job.below
+            if slot == "properties" and not below.never
+        }
         self._properties += len(members)
-        if rules.closed and typed:
-            self._close(job, members)
-            if rules.all_required:
-                self._require_all(job, members, required)
-                required = list(members)
-        told = {name: self._told(below) for name, below in members.items()}
+        job.plan.order = tuple(members)
+        closes = self._subset.closed and typed
+        required = self._required(job, members, closes=closes)
+        written = {name: self._with_null(below) for name, below in members.items()}
         if job.depth <= _PLAN_DEPTH:
-            plan.members = {name: below.plan for name, below in members.items()}
-        if told or "properties" in flat or (rules.closed and typed):
-            schema["properties"] = told
-        if not rules.known_required:
-            required = list(dict.fromkeys([*required, *extra]))
-        if required or (rules.all_required and typed):
+            job.plan.members = {name: below.plan for name, below in members.items()}
+        if written or closes or "properties" in job.flat:
+            schema["properties"] = written
+        if required or (typed and self._subset.all_required):
             schema["required"] = required
-        order = flat.get("propertyOrdering")
-        if type(order) is list and "propertyOrdering" in rules.keywords:
-            schema["propertyOrdering"] = [name for name in order if name in members]
+        self._write_ordering(job, schema, members)
         self._write_rest(job, schema, typed=typed)
 
+    def _required(self, job: _Job, members: dict[str, _Job], *, closes: bool) -> list[str]:
+        """The names that are required; in closed objects that may have to be all of them."""
+        named = texts(job.flat.get("required"))
+        required = [name for name in named if name in members]
+        if closes:
+            self._close(job, members)
+            if self._subset.all_required:
+                self._require_all(job, members, required)
+                required = list(members)
+        unknown = [name for name in named if name not in members]
+        if unknown and self._subset.known_required:
+            self._dropped.add("required")
+            return required
+        return [*required, *unknown]
+
+    def _write_ordering(self, job: _Job, schema: Json, members: dict[str, _Job]) -> None:
+        order = job.flat.get("propertyOrdering")
+        if type(order) is list and "propertyOrdering" in self._subset.keywords:
+            schema["propertyOrdering"] = [name for name in order if name in members]
+
     def _write_rest(self, job: _Job, schema: Json, *, typed: bool) -> None:
-        if "additionalProperties" not in self._rules.keywords:
+        if "additionalProperties" not in self._subset.keywords:
             return
-        if self._rules.closed:
+        if self._subset.closed:
             if typed:
                 schema["additionalProperties"] = False
             return
         rest, said = job.at("rest"), job.flat.get("additionalProperties")
         if rest and not rest[0].never:
-            schema["additionalProperties"] = self._told(rest[0])
+            schema["additionalProperties"] = self._with_null(rest[0])
             if job.depth <= _PLAN_DEPTH:
                 job.plan.rest = rest[0].plan
         elif (said is False or rest) and not is_open(job.flat):
@@ -644,16 +613,16 @@ class _Narrowing:
 
     # --- null ------------------------------------------------------------------------------------
 
-    def _told(self, job: _Job) -> Json:
+    def _with_null(self, job: _Job) -> Json:
         """What is written for a place, with null if it may hold that."""
         schema = job.schema
         if not job.null or not schema or schema.get("type") == "null":
             return schema
-        if self._rules.null == "keyword":
+        if self._subset.null == "keyword":
             return _nullable(schema)
         if "anyOf" in schema:
             return {**schema, "anyOf": [*schema["anyOf"], {"type": "null"}]}
-        if "enum" in schema and "null" not in self._rules.enums:
+        if "enum" in schema and "null" not in self._subset.enums:
             return self._union([schema, {"type": "null"}], _Job({}, 0, (), loose=True))
         types = schema.get("type")
         if types is None:

@@ -1,10 +1,9 @@
-"""OpenAPI 3.0 schemas, which some servers take in place of JSON Schema: there, and back."""
+"""OpenAPI 3.0 schemas, which some clients write, as JSON Schema."""
 
 from typing import Any, Final
 
 from toolglot.ir import Json
-from toolglot.schema.narrow import Narrowed, narrow
-from toolglot.schema.subsets import OPENAPI, TYPES, types_of
+from toolglot.schema.subsets import TYPES, types_of
 from toolglot.schema.walk import edit, schemas
 
 _COUNTS: Final = (
@@ -16,11 +15,6 @@ _COUNTS: Final = (
     "maxProperties",
 )
 _NULL: Final = {"type": "null"}
-
-
-def to_openapi(schema: Json) -> Narrowed:
-    """A schema of a tool in the words of OpenAPI that are known to be taken."""
-    return narrow(schema, OPENAPI) or Narrowed(schema=schema)
 
 
 def from_openapi(schema: Json) -> Json:

@@ -1,7 +1,7 @@
-"""What targets take of JSON Schema, as data, and whether a schema keeps to it.
+"""The subsets of JSON Schema that targets take, as data, and whether a schema is in one.
 
 `OPENAPI` is the OpenAPI 3.0 subset of `parameters` and `responseSchema` of Gemini and Vertex AI
-(https://ai.google.dev/api/caching#Schema); `SUBSET` what `parametersJsonSchema` and
+(https://ai.google.dev/api/caching#Schema); `JSON_SUBSET` what `parametersJsonSchema` and
 `responseJsonSchema` honour (https://ai.google.dev/api/generate-content, `responseJsonSchema`);
 `CLOSED` the strict mode of OpenAI (https://platform.openai.com/docs/guides/structured-outputs,
 "Supported schemas"); `SEALED` the one of Anthropic
@@ -16,8 +16,8 @@ from toolglot.ir import Json
 from toolglot.schema.walk import children, schemas
 
 
-class Rules(Struct, frozen=True, kw_only=True):
-    """What may stand in a schema."""
+class Subset(Struct, frozen=True, kw_only=True):
+    """What a target takes of JSON Schema."""
 
     name: str
     keywords: frozenset[str]
@@ -28,10 +28,10 @@ class Rules(Struct, frozen=True, kw_only=True):
     """The JSON types of values that may be listed."""
 
     null: Literal["type", "keyword"] = "type"
-    """Whether null is a type or is said by `nullable`."""
+    """Whether null is a type or the keyword `nullable`."""
 
     lone_unions: bool = False
-    """Nothing stands beside `anyOf`, and a type is one word."""
+    """`anyOf` is the only key, and a type is one word."""
 
     typed: bool = False
     """Every schema has a type or is a union, and every list says what it holds."""
@@ -52,7 +52,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     """Definitions may lead back to themselves."""
 
     max_depth: int | None = None
-    """How deep objects may stand in objects."""
+    """How deep objects may be nested."""
 
     max_properties: int | None = None
     max_min_items: int | None = None
@@ -103,7 +103,7 @@ _COMMON: Final = frozenset(
     }
 )
 
-OPENAPI: Final = Rules(
+OPENAPI: Final = Subset(
     name="openapi",
     keywords=_COMMON
     | {
@@ -125,7 +125,7 @@ OPENAPI: Final = Rules(
     known_required=True,
 )
 
-SUBSET: Final = Rules(
+JSON_SUBSET: Final = Subset(
     name="subset",
     keywords=_COMMON
     | {
@@ -154,7 +154,7 @@ STRICT_FORMATS: Final = frozenset(
     }
 )
 
-CLOSED: Final = Rules(
+CLOSED: Final = Subset(
     name="closed",
     keywords=_COMMON
     | {
@@ -178,7 +178,7 @@ CLOSED: Final = Rules(
     max_properties=5000,
 )
 
-SEALED: Final = Rules(
+SEALED: Final = Subset(
     name="sealed",
     keywords=(_COMMON - {"maximum", "maxItems", "minimum"})
     | {"$defs", "$ref", "additionalProperties", "const", "default", "pattern"},
@@ -189,11 +189,11 @@ SEALED: Final = Rules(
     max_min_items=1,
 )
 
-DIALECTS: Final = {rules.name: rules for rules in (OPENAPI, SUBSET, CLOSED, SEALED)}
+SUBSETS: Final = {subset.name: subset for subset in (OPENAPI, JSON_SUBSET, CLOSED, SEALED)}
 
 _PLAIN: Final = frozenset({"type", "description", "title"})
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
-"""Most parameters are of such a type and say nothing else, which every dialect takes."""
+"""Most parameters are of such a type and say nothing else, which every subset has."""
 
 _DEFINED: Final = "#/$defs/"
 
@@ -231,18 +231,18 @@ def types_of(schema: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in lower if word in TYPES))
 
 
-# --- whether a schema keeps to the rules ---------------------------------------------------------
+# --- whether a schema is in a subset --------------------------------------------------------------
 
 
-def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
+def fits(schema: Json, subset: Subset, *, tool: bool = True) -> bool:
     """Whether a schema can be sent as it is, for a tool, which wants an object, or for output."""
-    rooted = tool or rules.object_root
+    rooted = tool or subset.object_root
     if rooted and schema.get("type") != "object":
         return False
     definitions = schema.get("$defs")
-    if not rules.recursive and type(definitions) is dict and _recursive(definitions):
+    if not subset.recursive and type(definitions) is dict and _recursive(definitions):
         return False
-    checker = _Checker(rules, definitions if type(definitions) is dict else {})
+    checker = _Checker(subset, definitions if type(definitions) is dict else {})
     level: list[Any] = [schema]
     if type(definitions) is dict:
         level += definitions.values()
@@ -254,20 +254,20 @@ def fits(schema: Json, rules: Rules, *, tool: bool = True) -> bool:
                 return False
         level = below
         depth += 1
-    if rules.max_depth is not None and depth > rules.max_depth:
+    if subset.max_depth is not None and depth > subset.max_depth:
         depth = object_depth(schema)
-    return within(rules, depth, checker.properties)
+    return within(subset, depth, checker.properties)
 
 
-def within(rules: Rules, depth: int, properties: int) -> bool:
+def within(subset: Subset, depth: int, properties: int) -> bool:
     """Whether a schema is not too large."""
-    return (rules.max_depth is None or depth <= rules.max_depth) and (
-        rules.max_properties is None or properties <= rules.max_properties
+    return (subset.max_depth is None or depth <= subset.max_depth) and (
+        subset.max_properties is None or properties <= subset.max_properties
     )
 
 
 def object_depth(schema: Json) -> int:
-    """How deep objects stand in objects."""
+    """How deep objects are nested."""
     deepest = 0
     level: list[tuple[Json, int]] = [(schema, 0)]
     for node, above in level:
@@ -278,21 +278,21 @@ def object_depth(schema: Json) -> int:
 
 
 class _Checker:
-    __slots__ = ("_definitions", "_rules", "properties")
+    __slots__ = ("_definitions", "_subset", "properties")
 
-    def __init__(self, rules: Rules, definitions: Json) -> None:
-        self._rules = rules
+    def __init__(self, subset: Subset, definitions: Json) -> None:
+        self._subset = subset
         self._definitions = definitions
         self.properties = 0
 
     def takes(self, node: Any, below: list[Any], *, root: bool) -> bool:
-        """Whether one schema keeps to the rules; adds those in it to `below`."""
-        rules = self._rules
+        """Whether one schema is in the subset; adds those in it to `below`."""
+        subset = self._subset
         if type(node) is not dict:
             return False
         if _PLAIN.issuperset(node) and type(name := node.get("type")) is str and name in _SCALARS:
             return True
-        if not rules.keywords.issuperset(node):
+        if not subset.keywords.issuperset(node):
             return False
         if "$ref" in node:
             return self._takes_ref(node)
@@ -302,7 +302,7 @@ class _Checker:
         if union is not None:
             if type(union) is not list or not union or root:
                 return False
-            if rules.lone_unions and len(node) > 1:
+            if subset.lone_unions and len(node) > 1:
                 return False
             below += union
         return self._takes_type(node) and self._takes_words(node) and self._inner(node, below)
@@ -311,59 +311,60 @@ class _Checker:
         ref = node["$ref"]
         if type(ref) is not str:
             return False
-        if not (ref == "#" and self._rules.recursive) and not (
+        if not (ref == "#" and self._subset.recursive) and not (
             ref.startswith(_DEFINED) and ref.removeprefix(_DEFINED) in self._definitions
         ):
             return False
         return all(key[:1] == "$" for key in node) and "$defs" not in node
 
     def _takes_type(self, node: Json) -> bool:
-        rules, name = self._rules, node.get("type")
+        subset, name = self._subset, node.get("type")
         if type(name) is str:
             if name not in TYPES:
                 return False
         elif name is None:
-            if (rules.typed and "anyOf" not in node and "const" not in node) or "enum" in node:
+            if (subset.typed and "anyOf" not in node and "const" not in node) or "enum" in node:
                 return False
-        elif rules.lone_unions or type(name) is not list or not name or not _known(name):
+        elif subset.lone_unions or type(name) is not list or not name or not _known(name):
             return False
         return "enum" not in node or self._takes_enum(node["enum"], name)
 
     def _takes_enum(self, values: Any, name: Any) -> bool:
         if type(values) is not list or not values:
             return False
-        kinds = self._rules.enums
+        kinds = self._subset.enums
         if name == "string" and set(map(type, values)) == {str}:
             return True
         types = frozenset({name} if type(name) is str else name)
         return all(kind(value) in kinds and is_of(value, types) for value in values)
 
     def _takes_words(self, node: Json) -> bool:
-        rules = self._rules
-        if "format" in node and rules.formats is not None:
+        subset = self._subset
+        if "format" in node and subset.formats is not None:
             word = node["format"]
-            if type(word) is not str or word not in rules.formats:
+            if type(word) is not str or word not in subset.formats:
                 return False
         if "nullable" in node and node["nullable"] is not True:
             return False
         if "const" in node and type(node["const"]) in (dict, list):
             return False
         limit = node.get("minItems")
-        return limit is None or rules.max_min_items is None or limit <= rules.max_min_items
+        return limit is None or subset.max_min_items is None or limit <= subset.max_min_items
 
     def _inner(self, node: Json, below: list[Any]) -> bool:
-        rules, name = self._rules, node.get("type")
+        subset, name = self._subset, node.get("type")
         members = node.get("properties")
         if members is not None:
             if type(members) is not dict:
                 return False
             self.properties += len(members)
             below += members.values()
-        if (rules.known_required or rules.closed) and not self._takes_members(node, name, members):
+        named = subset.known_required or subset.closed
+        if named and not self._takes_members(node, name, members):
             return False
         if "items" in node:
             below.append(node["items"])
-        elif rules.typed and (name == "array" or (type(name) is list and "array" in name)):
+        elif subset.typed and (name == "array" or (type(name) is list and "array" in name)):
             return False
         if "prefixItems" in node:
             below += node["prefixItems"]
@@ -379,13 +380,13 @@ class _Checker:
                 return False
             if not all(type(each) is str and each in (members or ()) for each in required):
                 return False
-        if not self._rules.closed:
+        if not self._subset.closed:
             return True
         if name != "object" and not (type(name) is list and "object" in name):
             return members is None
         if node.get("additionalProperties") is not False or members is None:
             return False
-        return not self._rules.all_required or len(required or ()) == len(members)
+        return not self._subset.all_required or len(required or ()) == len(members)
 
 
 def _known(names: list[Any]) -> bool:

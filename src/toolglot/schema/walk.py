@@ -1,4 +1,4 @@
-"""Where schemas stand inside a schema, and how to change each of them.
+"""Where schemas are inside a schema, and how to change each of them.
 
 All walks are loops, since schemas can be deep. Nothing is ever changed in place: what has to
 change is copied, with what holds it, and what has not is returned as it is.
@@ -33,7 +33,7 @@ INNER: Final = CHILDREN | LISTS | TABLES
 
 
 def schemas(schema: Json) -> list[Json]:
-    """The schema and all that stand in it, each after the one that holds it."""
+    """The schema and all schemas in it, each after the one that holds it."""
     found = [schema]
     for node in found:
         if not INNER.isdisjoint(node):
@@ -42,7 +42,7 @@ def schemas(schema: Json) -> list[Json]:
 
 
 def children(node: Json) -> list[Json]:
-    """The schemas that stand directly in a schema."""
+    """The schemas directly in a schema."""
     found: list[Json] = []
     for key, held in node.items():
         if key not in INNER:
@@ -71,9 +71,9 @@ class _Node:
         self.key = key
         self.step = step
 
-    def children(self) -> list["_Node"]:
+    def children(self, keys: frozenset[str]) -> list["_Node"]:
         found: list[_Node] = []
-        for key in [key for key in self.old if key in INNER]:
+        for key in [key for key in self.old if key in keys]:
             held = self.old[key]
             if type(held) is dict and key in TABLES:
                 pairs: list[tuple[Any, Any]] = list(held.items())
@@ -84,7 +84,7 @@ class _Node:
             found += [_Node(each, self, key, at) for at, each in pairs if type(each) is dict]
         return found
 
-    def hand_up(self) -> None:
+    def put_into_holder(self) -> None:
         holder = self.holder
         if holder is None or self.new is self.old:
             return
@@ -98,15 +98,17 @@ class _Node:
         holder.new[self.key][self.step] = self.new
 
 
-def edit(schema: Json, change: Callable[[Json], Json]) -> Json:
+def edit(schema: Json, change: Callable[[Json], Json], *, keys: frozenset[str] = INNER) -> Json:
     """The schema with every schema in it changed, those inside before those that hold them.
 
-    `change` gets a schema whose inner ones are changed already, and returns it or a copy.
+    `change` gets a schema whose inner ones are changed already, and returns it or a copy. `keys`
+    are those under which schemas are looked for.
     """
     nodes = [_Node(schema, None, "", None)]
     for node in nodes:
-        nodes.extend(node.children())
+        if not keys.isdisjoint(node.old):
+            nodes += node.children(keys)
     for node in reversed(nodes):
         node.new = change(node.new)
-        node.hand_up()
+        node.put_into_holder()
     return nodes[0].new

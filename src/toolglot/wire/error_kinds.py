@@ -1,12 +1,13 @@
-"""What the errors of all protocols have in common: their kind by status and words, and their
-headers.
-"""
+"""What the errors of all protocols share: their kind by status and words, and their headers."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from toolglot.context import Context
 from toolglot.ir import ApiError, ErrorKind
+
+_FIRST_ERROR: Final = 400
+_FIRST_SERVER_ERROR: Final = 500
 
 _BY_STATUS: Final[dict[int, ErrorKind]] = {
     400: "invalid_request",
@@ -38,9 +39,14 @@ _OVERFLOW: Final = (
 """How providers word a prompt that does not fit, since most have no code for it."""
 
 
-def error_kind(known: ErrorKind | None, status: int | None, message: str) -> ErrorKind:
+def is_error(status: int) -> bool:
+    """Whether an HTTP status says that the request failed."""
+    return status >= _FIRST_ERROR
+
+
+def error_kind(kind: ErrorKind | None, status: int | None, message: str) -> ErrorKind:
     """The kind of an error: by its own word, else its status; a prompt too long by its message."""
-    kind = known or _by_status(status)
+    kind = kind or _by_status(status)
     if kind in ("invalid_request", "too_large") and any(
         words in message.lower() for words in _OVERFLOW
     ):
@@ -51,14 +57,15 @@ def error_kind(known: ErrorKind | None, status: int | None, message: str) -> Err
 def _by_status(status: int | None) -> ErrorKind:
     if status is None:
         return "server"
-    return _BY_STATUS.get(status, "invalid_request" if 400 <= status < 500 else "server")  # noqa: PLR2004
+    client = is_error(status) and status < _FIRST_SERVER_ERROR
+    return _BY_STATUS.get(status, "invalid_request" if client else "server")
 
 
 def reply_status(error: ApiError, usual: int, name: str, ctx: Context) -> int:
     """The status to answer with: the one that came, or the one that the target's clients know."""
     if error.status is None or ctx.foreign(name):
         if error.status not in (None, usual):
-            ctx.note("status-changed", "", f"status {error.status} is told as {usual}")
+            ctx.note("status-changed", "", f"status {error.status} becomes {usual}")
         return usual
     return error.status
 

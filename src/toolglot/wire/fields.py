@@ -23,53 +23,51 @@ _NAMES: Final = {
     dict: "object",
     type(None): "null",
 }
-
-
 _NUMBERS: Final = frozenset({int, float, Decimal})
 
 
-class Home:
+class WireDocument:
     """What all fields of one document share: the context, the protocol and its unimportant keys.
 
-    `respell` brings the keys of an object into the documented spelling, where a protocol has two.
+    `normalise` gives the keys of an object their documented names, where a protocol accepts others.
     """
 
-    __slots__ = ("ctx", "minor", "name", "respell")
+    __slots__ = ("ctx", "minor", "name", "normalise")
 
     def __init__(
         self,
         ctx: Context,
         name: str,
         minor: frozenset[str] = frozenset(),
-        respell: "Callable[[Json, Fields], Json] | None" = None,
+        normalise: "Callable[[Json, Fields], Json] | None" = None,
     ) -> None:
         self.ctx = ctx
         self.name = name
         self.minor = minor
-        self.respell = respell
+        self.normalise = normalise
 
 
 class Fields:
     """The members of one JSON object, each to be taken once."""
 
-    __slots__ = ("_absorbed", "_key", "_left", "_parent", "home")
+    __slots__ = ("_absorbed", "_key", "_left", "_parent", "document")
 
     def __init__(
         self,
         value: Any,
-        home: Home,
+        document: WireDocument,
         parent: "Fields | None" = None,
         key: str | tuple[str, int] = "",
     ) -> None:
-        self.home = home
+        self.document = document
         self._parent = parent
         self._key = key
         if type(value) is not dict:
             if not isinstance(value, Mapping):
                 raise DecodeError(self.path(), f"expected object, got {kind_of(value)}")
             value = dict(value)
-        if home.respell is not None:
-            value = home.respell(value, self)
+        if document.normalise is not None:
+            value = document.normalise(value, self)
         self._left: Json = value.copy()
         self._absorbed: Json | None = None
 
@@ -92,7 +90,7 @@ class Fields:
 
     def note(self, code: str, key: str = "", message: str = "") -> None:
         """Write down what reading this object changed."""
-        self.home.ctx.note(code, self.path(key), message)
+        self.document.ctx.note(code, self.path(key), message)
 
     # --- asking without taking
 
@@ -200,29 +198,27 @@ class Fields:
         if value is None:
             self._mismatch(key, "object", value)
         del self._left[key]
-        return Fields(value, self.home, self, key)
+        return Fields(value, self.document, self, key)
 
     def maybe_fields(self, key: str) -> "Fields | None":
-        """An object, if there is one, to be read in turn. An empty one also stays among the
-        rest.
-        """
+        """An object, if there is one, to be read in turn. An empty one also stays in the rest."""
         value = self._left.get(key)
         if value is None:
             return None
         if value != {}:
             del self._left[key]
-        return Fields(value, self.home, self, key)
+        return Fields(value, self.document, self, key)
 
     def each(self, key: str) -> Sequence["Fields"]:
         """The objects of an array, if there is one, to be read in turn."""
         values = self.maybe_list(key)
         if not values:
             return ()
-        return [Fields(value, self.home, self, (key, i)) for i, value in enumerate(values)]
+        return [Fields(value, self.document, self, (key, i)) for i, value in enumerate(values)]
 
     def element(self, value: Any, key: str, index: int) -> "Fields":
         """One object of an array that was taken as a list."""
-        return Fields(value, self.home, self, (key, index))
+        return Fields(value, self.document, self, (key, index))
 
     def constant(self, key: str, value: Any) -> None:
         """Take a member away if it says what the protocol always says there."""
@@ -237,7 +233,7 @@ class Fields:
         """Let what is left of a member object be part of this object's rest."""
         left = child._left
         if left:
-            child.home.ctx.leave(child, child.home.minor, left)
+            child.document.ctx.leave(child, child.document.minor, left)
         if child._absorbed:
             left = left | child._absorbed
         if left:
@@ -249,11 +245,11 @@ class Fields:
 
     def rest(self) -> Extras:
         """What nobody took, as the extras of the value just read."""
-        left, home = self._left, self.home
+        left, document = self._left, self.document
         if left:
-            home.ctx.leave(self, home.minor, left)
-            return {home.name: left | self._absorbed if self._absorbed else left}
-        return {home.name: self._absorbed} if self._absorbed else NO_EXTRAS
+            document.ctx.leave(self, document.minor, left)
+            return {document.name: left | self._absorbed if self._absorbed else left}
+        return {document.name: self._absorbed} if self._absorbed else NO_EXTRAS
 
     def _mismatch(self, key: str, wanted: str, value: Any) -> NoReturn:
         if value is None and key not in self._left:
@@ -267,9 +263,7 @@ def kind_of(value: Any) -> str:
 
 
 def merge(wire: Json, extras: Extras, name: str) -> Json:
-    """Add a protocol's own extras to what was encoded, members of members too; what was encoded
-    wins.
-    """
+    """Add a protocol's own extras to what was encoded, which wins; members of members too."""
     own = extras.get(name)
     if own:
         _merge(wire, own)
@@ -285,8 +279,7 @@ def _merge(wire: Json, own: Json) -> None:
             _merge(there, value)
 
 
-# --- settings: scalar members that protocols share under different keys
-# -----------------------------
+# --- settings: scalar members that protocols share under different keys -----------------------
 
 Setting = tuple[str, str, str]
 """Interlingua field, wire key, and which `maybe_…` reads it."""

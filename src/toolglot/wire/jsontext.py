@@ -8,11 +8,10 @@ compare equal is read again by a slower, careful reader.
 
 import json
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from toolglot.context import Context
 from toolglot.errors import DecodeError
 
 _DECODER: Final = msgspec.json.Decoder(Any)
@@ -21,7 +20,15 @@ MAX_DEPTH: Final = 500
 _TOO_DEEP: Final = "nested too deeply to be read"
 
 
-def decode(data: bytes | str, ctx: Context | None = None) -> Any:
+class Notes(Protocol):
+    """Takes notes: the part of a `Context` that reading JSON needs."""
+
+    def note(self, code: str, path: str) -> None:
+        """Write down a change."""
+        ...
+
+
+def decode(data: bytes | str, ctx: Notes | None = None) -> Any:
     """The value of a JSON text; whatever cannot be read exactly is a `DecodeError`."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
     try:
@@ -226,7 +233,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _decode_carefully(data: bytes | str, ctx: Context | None) -> Any:
+def _decode_carefully(data: bytes | str, ctx: Notes | None) -> Any:
     try:
         source = data if isinstance(data, str) else bytes(data).decode()
         value = json.loads(  # noqa: TID251 - the one place
@@ -247,7 +254,7 @@ def _decode_carefully(data: bytes | str, ctx: Context | None) -> Any:
     return value
 
 
-def _inspect(value: Any, ctx: Context | None) -> None:
+def _inspect(value: Any, ctx: Notes | None) -> None:
     """Refuse duplicate keys and note lone surrogates, each with its path."""
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:

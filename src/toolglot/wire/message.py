@@ -13,9 +13,7 @@ from toolglot.wire.fields import kind_of
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
-    """A request on the wire. Where a protocol puts the model or streaming in the path, they are
-    there.
-    """
+    """A request on the wire. Some protocols have the model and streaming in the path."""
 
     body: Json
     path: str = ""

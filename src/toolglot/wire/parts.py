@@ -3,15 +3,9 @@
 from typing import Any, Final
 
 from toolglot.context import Context
-from toolglot.errors import DecodeError
 from toolglot.ir import Inline, Json, Part, Remote, Source, Text, ToolCall
 from toolglot.wire import jsontext
-
-VALUE_KEY: Final = "$value"
-"""Wraps arguments that are JSON but no object, for protocols that insist on one."""
-
-INVALID_KEY: Final = "$invalid"
-"""Wraps arguments that are no JSON."""
+from toolglot.wire.call_arguments import INVALID_KEY, VALUE_KEY, read_arguments
 
 ERROR_MARK: Final = "[tool error] "
 """Opens the text of a failed tool result, for protocols without a flag for it."""
@@ -19,46 +13,32 @@ ERROR_MARK: Final = "[tool error] "
 
 # --- arguments -----------------------------------------------------------------------------------
 
+_ABOUT_ARGUMENTS: Final = {
+    "arguments-invalid": "the arguments of {name} are {why}",
+    "arguments-wrapped": "the arguments of {name} are {why}",
+    "arguments-normalised": "of {name}: {why}",
+}
+
 
 def arguments_object(call: ToolCall, ctx: Context) -> Json:
-    """A call's arguments as an object, wrapped where they are none. Reversed by
-    `arguments_text`.
-    """
-    try:
-        value = _parse(call, ctx) if call.arguments else {}
-    except ValueError:
-        ctx.note("arguments-invalid", call.id, f"the arguments of {call.name} are not JSON")
-        return {INVALID_KEY: call.arguments}
-    if isinstance(value, dict):
-        return value
-    if value is None:
-        return {}
-    ctx.note("arguments-wrapped", call.id, f"the arguments of {call.name} are not an object")
-    return {VALUE_KEY: value}
+    """A call's arguments as an object, with a note where they had to be wrapped."""
+    value, troubles = read_arguments(call.arguments)
+    for code, why in troubles:
+        message = _ABOUT_ARGUMENTS[code].format(name=call.name, why=why)
+        ctx.note(code, call.id, message, "lossy" if code == "arguments-normalised" else None)
+    return value
 
 
 def arguments_text(value: Any) -> str:
     """Arguments given as a JSON value, as text."""
     if isinstance(value, dict) and len(value) == 1:
-        # Only what `arguments_object` would wrap again.
+        # Only what `read_arguments` would wrap again.
         if not isinstance(value.get(VALUE_KEY), (dict, type(None))):
             return jsontext.text(value[VALUE_KEY])
         raw = value.get(INVALID_KEY)
         if isinstance(raw, str) and raw and not _is_json(raw):
             return raw
     return jsontext.text(value)
-
-
-def _parse(call: ToolCall, ctx: Context) -> Any:
-    """The value of arguments, exact if it can be had: the lenient reader rounds long decimals."""
-    try:
-        return jsontext.decode(call.arguments)
-    except DecodeError as error:
-        value = jsontext.peek(call.arguments)
-        ctx.note(
-            "arguments-normalised", call.id, f"of {call.name}: {error}; the last counts", "lossy"
-        )
-        return value
 
 
 def _is_json(text: str) -> bool:

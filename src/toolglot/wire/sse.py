@@ -11,9 +11,7 @@ from typing import Final
 from toolglot.errors import DecodeError
 
 MAX_LINE: Final = 64 * 1024 * 1024
-"""Bytes that one event may have. Ten megabytes of arguments are real; this is a bound, not a
-target.
-"""
+"""Bytes that one event may have. Ten megabytes of arguments occur; this only bounds memory."""
 
 
 class SseDecoder:

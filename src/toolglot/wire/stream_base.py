@@ -1,12 +1,25 @@
 """What the stream decoders and encoders of all protocols share."""
 
-from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Final, Protocol
 
 from toolglot.context import Context
-from toolglot.events import Event, Failed, PartDelta, PartEnded, PartStarted
-from toolglot.ir import ApiError, Json, Part
+from toolglot.events import (
+    Event,
+    Failed,
+    Finished,
+    OpaqueEvent,
+    PartDelta,
+    PartEnded,
+    PartStarted,
+    Started,
+    UsageSeen,
+    merge_usage,
+)
+from toolglot.ir import ApiError, Json, Part, Usage
 from toolglot.wire import jsontext
+from toolglot.wire.fields import WireDocument
 
 CUT: Final = "the stream ended before the response did"
 
@@ -50,26 +63,142 @@ class OpenParts:
             yield self.end(key, incomplete=incomplete)
 
 
-def parse(data: bytes, ctx: Context, count: int, known: Json | None = None) -> Json | None:
-    """One JSON object of a stream, unless it is known; a broken one is passed over with a note, so
-    that the rest can live.
+# --- decoding ------------------------------------------------------------------------------------
+
+
+class Framing(Protocol):
+    """Bytes cut anywhere to the events that they hold: the name of each, if any, and its data."""
+
+    def feed(self, data: bytes) -> Iterable[tuple[str, bytes]]:
+        """The events that these bytes complete."""
+        ...
+
+    def close(self) -> Iterable[tuple[str, bytes]]:
+        """The event that the stream ended in, if it was complete."""
+        ...
+
+
+def parse(data: bytes, ctx: Context, count: int, value: Json | None = None) -> Json | None:
+    """The JSON object of an event, unless it was read already; a broken one is skipped with a note,
+    so that the rest can be used.
     """
     if count == 1:
         ctx.begin(data)
-    if known is not None:
-        return known
+    if value is not None:
+        return value
     try:
-        value: Any = jsontext.peek(data)
+        found: Any = jsontext.peek(data)
     except ValueError as error:
         ctx.note("event-skipped", f"event {count}", f"not JSON: {error}")
         return None
-    if not isinstance(value, dict):
+    if not isinstance(found, dict):
         ctx.note("event-skipped", f"event {count}", "not a JSON object")
         return None
-    return value
+    return found
 
 
 def cut_off(parts: OpenParts) -> Iterator[Event]:
     """What follows when a stream just ends: open parts closed as incomplete, and an error."""
     yield from parts.end_all(incomplete=True)
     yield Failed(ApiError(kind="server", message=CUT, status=502))
+
+
+class BaseStreamDecoder(ABC):
+    """Bytes to events: a protocol says what one event of its streams means."""
+
+    def __init__(self, document: WireDocument, framing: Framing) -> None:
+        self._ctx = document.ctx
+        self._document = document
+        self._framing = framing
+        self._parts = OpenParts()
+        self._count = 0
+        self._begun = self._over = False
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """The events that these bytes complete."""
+        for name, payload in self._framing.feed(data):
+            yield from self.read(name, payload)
+
+    def close(self) -> Iterator[Event]:
+        """What the end of the bytes means: nothing after a complete response, else an error."""
+        for name, payload in self._framing.close():
+            yield from self.read(name, payload)
+        if not self._over:
+            yield from self._at_end()
+
+    @abstractmethod
+    def read(self, name: str, payload: bytes, value: Json | None = None, /) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
+
+    def _at_end(self) -> Iterator[Event]:
+        """What it means that the bytes end before anything said that the response is over."""
+        return self._cut_off()
+
+    def _parse(self, payload: bytes, value: Json | None) -> Json | None:
+        return parse(payload, self._ctx, self._count, value)
+
+    def _skip(self, why: str) -> None:
+        self._ctx.note("event-skipped", f"event {self._count}", why)
+
+    def _cut_off(self) -> Iterator[Event]:
+        self._over = True
+        return cut_off(self._parts)
+
+
+# --- encoding ------------------------------------------------------------------------------------
+
+
+class BaseStreamEncoder(ABC):
+    """Events to bytes: a protocol says how each kind of event is written; some write nothing."""
+
+    _writers: ClassVar[Mapping[type[Any], Callable[[Any, Any], bytes]]]
+
+    def __init_subclass__(cls) -> None:
+        # Looked up once: `encode` is called for every token of every stream.
+        cls._writers = {
+            Started: cls._started,
+            PartStarted: cls._part_started,
+            PartDelta: cls._part_delta,
+            PartEnded: cls._part_ended,
+            UsageSeen: cls._usage_seen,
+            Finished: cls._finished,
+            Failed: cls._failed,
+            OpaqueEvent: cls._opaque,
+        }
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._usage: Usage | None = None
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes of one event; some have none."""
+        return self._writers[type(event)](self, event)
+
+    def close(self) -> bytes:
+        """Nothing: the last event has ended the stream."""
+        return b""
+
+    @abstractmethod
+    def _started(self, event: Started) -> bytes: ...
+
+    @abstractmethod
+    def _part_started(self, event: PartStarted) -> bytes: ...
+
+    @abstractmethod
+    def _part_delta(self, event: PartDelta) -> bytes: ...
+
+    @abstractmethod
+    def _part_ended(self, event: PartEnded) -> bytes: ...
+
+    def _usage_seen(self, event: UsageSeen) -> bytes:
+        self._usage = merge_usage(self._usage, event.usage)
+        return b""
+
+    @abstractmethod
+    def _finished(self, event: Finished) -> bytes: ...
+
+    @abstractmethod
+    def _failed(self, event: Failed) -> bytes: ...
+
+    @abstractmethod
+    def _opaque(self, event: OpaqueEvent) -> bytes: ...

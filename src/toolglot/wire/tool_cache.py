@@ -1,26 +1,29 @@
-"""Tools that were seen before.
+"""The cache of work on tools: agents send the same tools with every request of a conversation.
 
-Agents send the same tools with every request of a conversation, in the same words. So these words
-are read once, and what each step of a translation makes of the tools is remembered: `Context.known`
-holds the tools as the last step left them, and a step that still finds them there need not do its
-work again. Its notes are told again every time.
+`recall` remembers what a step of a translation makes of all tools of a request. The text of `tools`
+is read once (`read_known`), and `Context.known` holds the tools as the last step left them; a step
+that still finds them there need not do its work again. Its notes are repeated every time. What is
+remembered is shared by all translations, so nothing may change it. That is why only callers that
+hand out bytes and nothing else read requests with `read_known`.
 
-What is remembered is shared by all translations: nobody may change it. That is why only who hands
-out bytes and nothing else reads requests with `read_known`.
+`by_text` remembers what a function makes of one schema, for callers that hand out objects: they get
+a copy each time. Within a request the text of a schema is written once.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from operator import is_
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 
 from toolglot.context import Context
+from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
+_A = TypeVarTuple("_A")
 _S = TypeVar("_S")
 _R = TypeVar("_R")
 
@@ -29,12 +32,13 @@ _TEXTS: Final = 64
 _LONGEST: Final = 2**18
 """How many texts of tools are remembered, and how many bytes one of them may have."""
 _STEPS: Final = 8 * _TEXTS
+_SCHEMAS: Final = 1024
+
+# --- all tools of a request -----------------------------------------------------------------------
 
 
 def read_known(body: bytes, ctx: Context) -> Json:
-    """A JSON object from bytes, like `read_body`; tools in words that were read before are known
-    from then on.
-    """
+    """A JSON object from bytes, like `read_body`; tools whose text was read before become known."""
     split = jsontext.split(body, _TOOLS)
     if split is None or len(split.member) > _LONGEST:
         return read_body(body, ctx)
@@ -97,7 +101,7 @@ class _Step:
 
 
 class _Made(Struct, frozen=True):
-    """What some work made, and the context that heard of it."""
+    """What some work made, and the context with its notes."""
 
     value: Any
     ctx: Context
@@ -109,4 +113,58 @@ def _make(step: _Step) -> _Made:
     # The work gets a context of its own, and so does the key: the request's must not stay alive.
     ctx = Context(step.ctx.options, source=source, target=target)
     ctx.tool_paths, step.ctx = step.ctx.tool_paths, ctx
-    return _Made(work(tools, ctx), ctx)
+    value = work(tools, ctx)
+    ctx.schema_texts.clear()
+    return _Made(value, ctx)
+
+
+# --- one schema -----------------------------------------------------------------------------------
+
+
+def by_text(
+    work: Callable[[Json, Unpack[_A]], tuple[Json, _R]],
+) -> Callable[[Json, Context, Unpack[_A]], tuple[Json, _R]]:
+    """Remember what a pure function makes of a schema: the same one or another, and a result.
+
+    The schema that comes back is the caller's own; the result is shared, so nothing may change it.
+    """
+
+    @lru_cache(maxsize=_SCHEMAS)
+    def remembered(text: bytes, *args: *_A) -> tuple[_Copy | None, _R]:
+        schema = jsontext.decode(text)
+        made, result = work(schema, *args)
+        return None if made is schema else _Copy(jsontext.encode(made)), result
+
+    @wraps(work)
+    def wrapper(schema: Json, ctx: Context, *args: *_A) -> tuple[Json, _R]:
+        known = ctx.schema_texts.get(id(schema))
+        if known is None:
+            try:
+                known = schema, jsontext.encode(schema)
+            except DecodeError:  # nested too deeply to be written
+                return work(schema, *args)
+            # The schema is kept as well, or another one might get its place in memory.
+            ctx.schema_texts[id(schema)] = known
+        copy, result = remembered(known[1], *args)
+        if copy is None:
+            return schema, result
+        made = copy.read(copy.text)
+        ctx.schema_texts[id(made)] = made, copy.text
+        return made, result
+
+    return wrapper
+
+
+class _Copy:
+    """The text of a schema, and the fastest way to read it exactly."""
+
+    __slots__ = ("read", "text")
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        try:
+            jsontext.proved(text)
+        except ValueError:
+            self.read: Callable[[bytes], Json] = jsontext.decode
+        else:
+            self.read = jsontext.peek

@@ -129,7 +129,7 @@ CALLS = st.builds(
     id=st.sampled_from(["call_1", "call_2"]),
     name=st.sampled_from(["", "look"]),
     arguments=st.sampled_from(["", "{}", '{"a":1}', '{"a": 1}', "null", "{"]),
-    kind=st.sampled_from(["function", "custom"]),
+    type=st.sampled_from(["function", "custom"]),
     id_made=st.booleans(),
     signature=SIGNATURES,
 )
@@ -358,7 +358,7 @@ def test_arguments_stay_as_they_are_for_a_client_that_takes_them_as_text():
 
 
 def test_free_form_input_that_a_client_has_no_tools_for_is_wrapped():
-    custom = PartStarted(0, call(0, kind="custom"))
+    custom = PartStarted(0, call(0, type="custom"))
     deltas = [PartDelta(0, "{-a"), PartDelta(0, "\n+b")]
     events = shown("anthropic", STARTED, custom, *deltas, PartEnded(0), CALLED)
     assert events[2:4] == [PartDelta(0, '{"$invalid":"{-a\\n+b"}'), PartEnded(0)]
@@ -375,7 +375,7 @@ def test_a_call_without_a_name_gets_one():
 
 
 def test_free_form_input_is_not_looked_at():
-    events = [STARTED, PartStarted(0, call(0, kind="custom")), PartDelta(0, "null"), PartEnded(0)]
+    events = [STARTED, PartStarted(0, call(0, type="custom")), PartDelta(0, "null"), PartEnded(0)]
     assert shown("openai-responses", *events) == events
 
 

@@ -343,3 +343,15 @@ def test_items_of_answers_have_two_ids(ids):
     (item,) = wire.body["output"]
     assert item["id"].startswith("fc_")
     assert item["call_id"] == ("call_1" if ids == "preserve" else "fc_1")
+
+
+def test_a_longest_id_above_what_the_provider_takes_changes_nothing():
+    request = across(talk("abcdefghij12"), "anthropic", "openai-chat", id_rule="mistral", id_max=40)
+    assert [len(part.id) for part in parts_of(request, ir.ToolCall)] == [9]
+    assert [len(part.id) for part in parts_of(request, ir.ToolResult)] == [9]
+
+
+def test_at_home_a_longest_id_is_all_that_is_asked_of_it():
+    odd = "call:1/é"
+    kept = parts_of(across(talk(odd), "anthropic", "anthropic", id_max=40), ir.ToolCall)
+    assert [part.id for part in kept] == [odd]

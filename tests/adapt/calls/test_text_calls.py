@@ -511,7 +511,7 @@ def test_tools_are_flat_and_calls_are_of_their_kind():
     assert [tool.name for tool in found.tools] == ["read", "patch"]
     assert found.call("read", "{}").namespace == "files"
     assert found.call("patch", '{"input": "x"}') == ir.ToolCall(
-        id="", name="patch", arguments="x", kind="custom"
+        id="", name="patch", arguments="x", type="custom"
     )
 
 

@@ -233,12 +233,11 @@ def test_a_call_without_an_id_in_an_answer(run):
 
 
 @BOTH
-def test_freeform_and_provider_calls_have_no_schema(run):
-    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", kind="custom")
-    ran = ir.ToolCall(id="p", name="search", arguments="?", kind="provider")
+def test_freeform_calls_have_no_schema(run):
+    custom = ir.ToolCall(id="c", name="patch", arguments="*** Begin", type="custom")
     request = asking(user("hi"), tools=(ir.CustomTool(name="patch"),))
-    parts, ctx = run(custom, ran, request=request, validate="repair")
-    assert parts == [custom, ran]
+    parts, ctx = run(custom, request=request, validate="repair")
+    assert parts == [custom]
     assert notes(ctx) == []
 
 

@@ -1,7 +1,7 @@
 """State that a client does not give back, kept in the meantime."""
 
 import pytest
-from msgspec.structs import replace
+from tests.signed_turns import CALLS, THOUGHT, asked, native_answer, stripped, turn
 
 from toolglot import ir
 from toolglot.adapt.reasoning.kept_state import missing_state, restore_state, state_to_keep
@@ -9,24 +9,9 @@ from toolglot.context import Context
 from toolglot.events import unfold
 from toolglot.exchange import Exchange
 from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.translate import decode_request, decode_response, encode_request, encode_response
+from toolglot.translate import decode_request, encode_request, encode_response
 
-USER = ir.Message(role="user", parts=(ir.Text(text="How deep is the basin?"),))
-CALLS = (
-    ir.ToolCall(id="call_1", name="sound", arguments='{"at": "quay"}', signature="s1"),
-    ir.ToolCall(id="call_2", name="sound", arguments='{"at":"gate"}'),
-)
-THOUGHT = ir.Reasoning(text="Two places.", signature="c2lnbmVk")
 SIGNS = get_protocol("gemini").SURFACE
-TOOL = ir.FunctionTool(name="sound", parameters={"type": "object", "properties": {}})
-
-
-def asked(*messages):
-    return ir.Request(model="m", max_tokens=99, messages=(USER, *messages), tools=(TOOL,))
-
-
-def turn(*parts):
-    return ir.Message(role="assistant", parts=parts)
 
 
 def test_only_a_turn_with_calls_and_state_is_kept():
@@ -48,17 +33,6 @@ def test_a_turn_is_found_by_its_first_call_however_it_is_spaced():
     assert missing_state(asked(turn(ir.Text(text="No calls."))), SIGNS) == {}
 
 
-def native_answer(theirs):
-    """Reasoning and two calls, with the state that a provider gives them."""
-    signed = theirs == "gemini"
-    calls = (call if signed else replace(call, signature=None) for call in CALLS)
-    summed = ir.Reasoning(id="rs_1", summary=("Two places.",), signature="c2lnbmVk")
-    parts = (summed if theirs == "openai-responses" else THOUGHT, *calls)
-    choice = ir.Choice(parts=parts, stop=ir.StopReason(kind="tool_calls"))
-    answer = ir.Response(id="r", model="m", choices=(choice,), usage=ir.Usage(input=1, output=1))
-    return decode_response(encode_response(answer, target=theirs).body, source=theirs)
-
-
 def answered(exchange, answer, *, stream):
     """Let an exchange see an answer."""
     if not stream:
@@ -70,15 +44,6 @@ def answered(exchange, answer, *, stream):
         translator.feed(encoder.encode(event))
     translator.feed(encoder.close())
     translator.close()
-
-
-def stripped(answer):
-    """What a client gives back that keeps calls and nothing else."""
-    calls = [part for part in answer.choices[0].parts if isinstance(part, ir.ToolCall)]
-    bare = [ir.ToolCall(id=each.id, name=each.name, arguments=each.arguments) for each in calls]
-    found = (ir.Text(text="3 m"),)
-    results = (ir.ToolResult(id=call.id, name=call.name, parts=found) for call in bare)
-    return turn(*bare), ir.Message(role="user", parts=tuple(results))
 
 
 def state_of(parts):

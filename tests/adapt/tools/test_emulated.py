@@ -239,7 +239,7 @@ def test_a_turn_comes_back_as_the_model_wrote_it():
     assert changed.messages[0].parts == (ir.Text(text=written),)
 
 
-def test_the_same_request_gives_the_same_bytes_x_22():
+def test_the_same_request_gives_the_same_bytes():
     """X-22: and the request is left as it was."""
     body = copy.deepcopy(SESSION)
     assert asked(body)[2] == asked(copy.deepcopy(SESSION))[2]
@@ -376,7 +376,7 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
     undo = context_of_request(asked_for, *surfaces, Options(tools="emulated")).undo
     call = ir.ToolCall(id="x", name="apply_patch", arguments='{"input": "*** B"}')
     assert undo.call(call) == ir.ToolCall(
-        id="x", name="apply_patch", arguments="*** B", kind="custom"
+        id="x", name="apply_patch", arguments="*** B", type="custom"
     )
     member = undo.call(ir.ToolCall(id="x", name="sea__tide", arguments="{}"))
     assert (member.namespace, member.name) == ("sea", "tide")
@@ -416,7 +416,7 @@ def test_one_protocol_on_both_sides_is_no_way_around_it():
     request, _, wire = asked(target="anthropic")
     assert "tools" not in wire.body
     assert request.messages[0] == ir.Message(
-        role="user", parts=(ir.Text(text="What is in heron.png?"),), spelling=""
+        role="user", parts=(ir.Text(text="What is in heron.png?"),), wire_form=""
     )
     assert asked(target="anthropic", tools="native")[2].body == SESSION
 

@@ -52,7 +52,7 @@ def chat_answer(arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
-def test_s1_55_the_function_has_one_string_and_tells_the_grammar(target: str) -> None:
+def test_the_function_has_one_string_and_tells_the_grammar(target: str) -> None:
     """S1-55, case-25, D-12: translated, not dropped."""
     wire, receipt = translate_request(asked(), source="openai-responses", target=target)
     tool = wire.body["tools"][0]
@@ -68,7 +68,7 @@ def test_s1_55_the_function_has_one_string_and_tells_the_grammar(target: str) ->
     assert (note.path, note.severity) == ("tools[0]", "info")
 
 
-def test_s1_55_the_schema_is_closed() -> None:
+def test_the_schema_is_closed() -> None:
     """S1-55, case-25."""
     wire, _ = translate_request(asked(), source="openai-responses", target="anthropic")
     schema = wire.body["tools"][0]["input_schema"]
@@ -76,7 +76,7 @@ def test_s1_55_the_schema_is_closed() -> None:
     assert schema["type"] == "object"
 
 
-def test_case_25_where_there_is_such_a_tool_it_stays_one() -> None:
+def test_where_there_is_such_a_tool_it_stays_one() -> None:
     """case-25: Chat Completions has free-form tools of its own."""
     wire, receipt = translate_request(asked(), source="openai-responses", target="openai-chat")
     grammar = {"syntax": "lark", "definition": GRAMMAR}
@@ -93,7 +93,7 @@ def test_case_25_where_there_is_such_a_tool_it_stays_one() -> None:
     assert "tool-wrapped" not in receipt.codes()
 
 
-def test_case_25_a_history_is_told_in_the_same_way() -> None:
+def test_a_history_is_told_in_the_same_way() -> None:
     """case-25, S1-55: calls and their results, though the tool is no longer declared."""
     items = [
         {"role": "user", "content": "Fix it."},
@@ -112,7 +112,7 @@ def test_case_25_a_history_is_told_in_the_same_way() -> None:
     assert not receipt.losses
 
 
-def test_s1_55_a_choice_of_the_tool_is_one_of_the_function() -> None:
+def test_a_choice_of_the_tool_is_one_of_the_function() -> None:
     """S1-55: tool_choice follows."""
     body = asked(tool_choice={"type": "custom", "name": "apply_patch"})
     wire, receipt = translate_request(body, source="openai-responses", target="anthropic")
@@ -128,7 +128,7 @@ def test_s1_55_a_choice_of_the_tool_is_one_of_the_function() -> None:
     ],
     ids=["flat", "nested"],
 )
-def test_case_26_both_shapes_of_chat_are_read_and_one_is_written(tool: Any) -> None:
+def test_both_shapes_of_chat_are_read_and_one_is_written(tool: Any) -> None:
     """case-26: a flat custom tool of Chat Completions is as good as a nested one."""
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "tools": [tool]}
     wire, _ = translate_request(body, source="openai-chat", target="anthropic")
@@ -147,7 +147,7 @@ def test_case_26_both_shapes_of_chat_are_read_and_one_is_written(tool: Any) -> N
 # --- the way back --------------------------------------------------------------------------------
 
 
-def test_case_25_an_answer_is_a_freeform_call() -> None:
+def test_an_answer_is_a_freeform_call() -> None:
     """case-25, S1-55: never a function call."""
     shown, receipt = translate_response(
         anthropic_answer(input=PATCH),
@@ -189,7 +189,7 @@ def anthropic_stream(*pieces: str) -> list[bytes]:
     return [f"event: {v['type']}\ndata: {json.dumps(v)}\n\n".encode() for v in values]
 
 
-def test_case_25_a_stream_is_one_of_a_freeform_call_and_stays_live() -> None:
+def test_a_stream_is_one_of_a_freeform_call_and_stays_live() -> None:
     """case-25: every piece of the text leaves when it comes."""
     pieces = ['{"in', 'put": "*** Be', "gin\\", "n\\u00", "e9 \\ud83d", '\\ude00"', "}"]
     translator = StreamTranslator("anthropic", "openai-responses", request=asked())
@@ -211,7 +211,7 @@ def test_case_25_a_stream_is_one_of_a_freeform_call_and_stays_live() -> None:
     assert not [e for e in flat if "function_call" in e["type"]]
 
 
-def test_s1_55_a_call_that_breaks_off_is_not_complete() -> None:
+def test_a_call_that_breaks_off_is_not_complete() -> None:
     """S1-55: what is certain was told, the rest is not made up."""
     data = anthropic_stream('{"input": "*** Be', "gin\\u0", "0e9")
     translator = StreamTranslator("anthropic", "openai-responses", request=asked())
@@ -244,7 +244,7 @@ def test_s1_55_a_call_that_breaks_off_is_not_complete() -> None:
         ("[1, 2]", "[1, 2]"),
     ],
 )
-def test_case_25_other_forms_are_unwrapped_and_noted(arguments: str, text: str) -> None:
+def test_other_forms_are_unwrapped_and_noted(arguments: str, text: str) -> None:
     """case-25: the raw patch, another key, a command line, a bare string."""
     assert unwrap(arguments, "apply_patch") == text
     assert oddity(arguments, "apply_patch")
@@ -264,14 +264,14 @@ def test_case_25_other_forms_are_unwrapped_and_noted(arguments: str, text: str) 
         (r'{"input":"\ud83dx"}', "\ud83dx"),
     ],
 )
-def test_s1_55_forms_that_are_not_odd(arguments: str, text: str) -> None:
+def test_forms_that_are_not_odd(arguments: str, text: str) -> None:
     """S1-55: what was asked for, and what a model does wrong inside of a string."""
     assert unwrap(arguments, "apply_patch") == text
     assert oddity(arguments, "apply_patch") == ""
 
 
 @pytest.mark.parametrize("arguments", [PATCH, json.dumps({"patch": PATCH}), json.dumps(PATCH)])
-def test_case_25_a_note_says_so_whole_and_streamed(arguments: str) -> None:
+def test_a_note_says_so_whole_and_streamed(arguments: str) -> None:
     """case-25: the receipt of an answer."""
     body = {
         "model": "m",
@@ -292,7 +292,7 @@ def test_case_25_a_note_says_so_whole_and_streamed(arguments: str) -> None:
     assert receipt.codes()["arguments-unwrapped"] == 1
 
 
-def test_s1_55_time_is_linear_and_little_is_held() -> None:
+def test_time_is_linear_and_little_is_held() -> None:
     """S1-55: a long text leaves piece by piece."""
     reader = FreeText("apply_patch")
     assert reader.feed('{"input":"') == ""

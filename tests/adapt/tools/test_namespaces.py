@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from tests.wires import pair
 
-from toolglot import StreamTranslator, translate_request, translate_response
+from toolglot import StreamTranslator, ir, translate_request, translate_response
+from toolglot.adapt.tools.namespaces import flatten_namespaces
 
 
 def member(name: str, **more: Any) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def answered(name: str, body: Any, kind: str = "function") -> Any:
     return shown.body["output"][0]
 
 
-def test_x_20_members_are_declared_one_by_one() -> None:
+def test_members_are_declared_one_by_one() -> None:
     """X-20, case-27: `<namespace>__<name>`, in the place of the namespace."""
     body = asked(member("a"), group("mcp__fs", member("read"), member("write")), member("z"))
     wire, receipt = sent(body)
@@ -59,13 +61,13 @@ def test_x_20_members_are_declared_one_by_one() -> None:
     assert (note.path, note.severity) == ("tools[1]", "info")
 
 
-def test_x_20_a_namespace_that_ends_so_needs_nothing_between() -> None:
+def test_a_namespace_that_ends_so_needs_nothing_between() -> None:
     """X-20."""
     wire, _ = sent(asked(group("mcp__fs__", member("read"))))
     assert names(wire.body) == ["mcp__fs__read"]
 
 
-def test_x_20_the_first_member_tells_what_the_namespace_is() -> None:
+def test_the_first_member_tells_what_the_namespace_is() -> None:
     """X-20: its description is told once."""
     tools = (member("read", description="Read a file."), member("write"))
     wire, _ = sent(asked(group("mcp__fs", *tools, description="Files of the project.")))
@@ -74,7 +76,7 @@ def test_x_20_the_first_member_tells_what_the_namespace_is() -> None:
     assert "description" not in second
 
 
-def test_x_20_names_that_are_taken_get_a_number() -> None:
+def test_names_that_are_taken_get_a_number() -> None:
     """X-20: equal input gives equal names, and each leads back to its own tool."""
     body = asked(group("a", member("b__c")), group("a__b", member("c")), member("a__b__c"))
     wire, _ = sent(body)
@@ -88,7 +90,7 @@ def test_x_20_names_that_are_taken_get_a_number() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini", "ollama"])
-def test_x_20_a_history_says_the_same_names(target: str) -> None:
+def test_a_history_says_the_same_names(target: str) -> None:
     """X-20: calls and results, also of a namespace that is no longer declared."""
     call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
     items = [
@@ -105,7 +107,7 @@ def test_x_20_a_history_says_the_same_names(target: str) -> None:
     assert '"namespace"' not in text
 
 
-def test_x_20_answers_have_namespace_and_name_apart() -> None:
+def test_answers_have_namespace_and_name_apart() -> None:
     """X-20, case-27: a client that gets `mcp__fs__read` does not know it."""
     body = asked(group("mcp__fs", member("read")), member("read"))
     item = answered("mcp__fs__read", body)
@@ -115,7 +117,7 @@ def test_x_20_answers_have_namespace_and_name_apart() -> None:
     assert "namespace" not in plain
 
 
-def test_case_25_a_freeform_member_is_flattened_and_wrapped() -> None:
+def test_a_freeform_member_is_flattened_and_wrapped() -> None:
     """case-25, X-20: both are undone."""
     body = asked(group("functions", {"type": "custom", "name": "exec"}))
     wire, _ = sent(body, "anthropic")
@@ -144,7 +146,7 @@ def test_case_25_a_freeform_member_is_flattened_and_wrapped() -> None:
     assert answered("functions__exec", body, "custom")["namespace"] == "functions"
 
 
-def test_x_20_streams_too() -> None:
+def test_streams_too() -> None:
     """X-20: every event that shows the call shows namespace and name apart."""
     body = asked(group("mcp__fs", member("read")))
     function = {"name": "mcp__fs__read", "arguments": '{"path":'}
@@ -174,16 +176,46 @@ def test_x_20_streams_too() -> None:
         ({"type": "function", "name": "top"}, ["top"]),
     ],
 )
-def test_x_20_a_choice_says_the_new_name(choice: Any, expected: list[str]) -> None:
+def test_a_choice_says_the_new_name(choice: Any, expected: list[str]) -> None:
     """X-20: a choice of a member."""
     body = asked(member("top"), group("mcp__fs", member("read")), tool_choice=choice)
     wire, _ = sent(body)
     assert [wire.body["tool_choice"]["function"]["name"]] == expected
 
 
-def test_x_20_where_there_are_namespaces_nothing_happens() -> None:
+def test_where_there_are_namespaces_nothing_happens() -> None:
     """X-20: the same protocol takes what it declares."""
     body = asked(group("mcp__fs", member("read")))
     wire, receipt = sent(body, "openai-responses")
     assert wire.body == body
     assert not receipt
+
+
+def flat(*messages: ir.Message, tools: tuple[ir.Tool, ...], **more: Any) -> ir.Request:
+    request = ir.Request(model="m", messages=messages, tools=tools, **more)
+    return flatten_namespaces(request, pair("openai-responses", "openai-chat"))
+
+
+READ = ir.FunctionTool(name="read", parameters={})
+FILES = ir.NamespaceTool(name="fs", tools=(READ, READ))
+
+
+def test_a_member_that_is_there_twice_is_declared_once() -> None:
+    assert [tool.name for tool in flat(tools=(FILES,)).tools] == ["fs__read"]
+
+
+def test_a_choice_of_a_tool_outside_is_no_choice_of_a_member() -> None:
+    choice = ir.ToolChoice(mode="tool", names=("read",))
+    assert flat(tools=(READ, FILES), tool_choice=choice).tool_choice == choice
+    assert flat(tools=(FILES,), tool_choice=choice).tool_choice.names == ("fs__read",)
+
+
+def test_a_result_says_the_new_name_of_its_tool() -> None:
+    call = ir.ToolCall(id="c", name="read", arguments="{}", namespace="fs")
+    result = ir.ToolResult(id="c", name="read", parts=())
+    said = flat(
+        ir.Message(role="assistant", parts=(call,)),
+        ir.Message(role="user", parts=(result,)),
+        tools=(FILES,),
+    )
+    assert [message.parts[0].name for message in said.messages] == ["fs__read", "fs__read"]

@@ -465,3 +465,28 @@ def test_flat_tools_of_responses_are_read_like_nested_ones():
     body = {"model": "m", "input": "hi", "tools": [flat]}
     tool, _ = told(body, "anthropic", "openai-responses")
     assert (tool.name, tool.parameters) == ("f", flat["parameters"])
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "gemini"])
+def test_whoever_changes_a_translated_schema_changes_no_other_translation(target):
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string", "description": "(optional)", "const": "x"}},
+        "required": ["a"],
+    }
+    body = {
+        "model": "m",
+        "max_tokens": 5,
+        "messages": [{"role": "user", "content": "x"}],
+        "tools": [{"name": "f", "input_schema": schema}],
+    }
+
+    def parameters():
+        wire, _ = toolglot.translate_request(body, source="anthropic", target=target)
+        tool = wire.body["tools"][0]
+        tool = tool.get("function") or tool["functionDeclarations"][0]
+        return tool.get("parameters") or tool["parametersJsonSchema"]
+
+    first = parameters()
+    first["properties"].clear()
+    assert parameters()["properties"].keys() == {"a"}

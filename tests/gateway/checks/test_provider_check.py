@@ -7,7 +7,7 @@ from aiohttp import web
 from tests.gateway import weather
 from tests.gateway.running import listening, provider, to, upstream
 
-from toolglot.gateway.checks.provider_check import _chat_model, check_provider, keys_of
+from toolglot.gateway.checks.provider_check import _chat_model, check_provider, configured_keys
 from toolglot.gateway.config import Config, Provider
 from toolglot.registry import PROTOCOLS
 
@@ -110,7 +110,7 @@ def test_nobody_is_there():
 @pytest.mark.parametrize("url", ["localhost/v1", "http://:x/v1"])
 def test_an_address_that_is_none(url):
     found = asyncio.run(checked(Provider(protocol="openai-chat", base_url=url)))
-    assert found.reason == f"{url} is no address that one can ask; check base_url"
+    assert found.reason == f"{url} is not a valid URL; check base_url"
 
 
 def test_a_key_that_is_not_there(monkeypatch):
@@ -173,7 +173,7 @@ def test_keys_are_shown_masked():
     long = "sk-0123456789abcdefgh"
     url = {"protocol": "openai-chat", "base_url": "http://127.0.0.1:1"}
     made = Provider(**url, api_key=(long, "env:K", "env:GONE", "client"))
-    seen = list(keys_of(made, {"K": long}))
+    seen = list(configured_keys(made, {"K": long}))
     assert [each.source for each in seen] == [
         "in the clear",
         "env:K",
@@ -182,6 +182,6 @@ def test_keys_are_shown_masked():
     ]
     assert [each.masked for each in seen] == ["sk-…efgh", "sk-…efgh", "", ""]
     assert "GONE is not set" in seen[2].problem
-    (usual,) = keys_of(Provider(profile="openai"), {"OPENAI_API_KEY": long})
+    (usual,) = configured_keys(Provider(profile="openai"), {"OPENAI_API_KEY": long})
     assert usual.source == "env:OPENAI_API_KEY"
-    assert list(keys_of(Provider(**url), {})) == []
+    assert list(configured_keys(Provider(**url), {})) == []

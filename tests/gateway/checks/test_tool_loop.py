@@ -7,8 +7,8 @@ import pytest
 from tests.gateway import weather
 from tests.gateway.running import gateway, provider, upstream
 
-from toolglot.gateway.checks import tool_loop as trial
-from toolglot.gateway.checks.tool_loop import try_tools
+from toolglot.gateway.checks import tool_loop as module
+from toolglot.gateway.checks.tool_loop import run_tool_loop
 from toolglot.registry import PROTOCOLS
 
 
@@ -20,7 +20,7 @@ def tried(how, protocol, *, stream=False, **more):
             weather.behaving(how) as scripted,
             gateway({"up": provider(protocol, scripted.url, **more)}) as session,
         ):
-            return await try_tools(session, protocol, "up/m", stream=stream), scripted.asked
+            return await run_tool_loop(session, protocol, "up/m", stream=stream), scripted.asked
 
     return asyncio.run(main())
 
@@ -38,7 +38,7 @@ def test_a_loop_is_two_small_requests(protocol, stream):
     (result,) = second.results
     assert "18 degrees, sunny" in result.text
     assert [name for _, name in second.calls] == ["get_weather"]
-    assert str(trial.TOKENS) in first.text
+    assert str(module.TOKENS) in first.text
     assert len(first.text) < 1000
 
 
@@ -92,26 +92,26 @@ def direct(handler):
 
     async def main():
         async with upstream(handler) as url, aiohttp.ClientSession(url) as session:
-            return await try_tools(session, "openai-chat", "m", stream=False)
+            return await run_tool_loop(session, "openai-chat", "m", stream=False)
 
     return asyncio.run(main())
 
 
 def test_an_answer_that_takes_too_long(monkeypatch):
-    monkeypatch.setattr(trial, "SECONDS", 0.05)
+    monkeypatch.setattr(module, "SECONDS", 0.05)
 
     async def wait(_request):
         await asyncio.Event().wait()
 
     outcome = direct(wait)
-    assert (outcome.reason, outcome.kind) == ("no answer within 0.05 seconds", "timeout")
+    assert (outcome.reason, outcome.kind) == ("no response within 0.05 seconds", "timeout")
 
 
 def test_an_answer_that_is_something_else():
     async def answer(_request):
         return aiohttp.web.json_response({"choices": "none"})
 
-    assert "the answer cannot be read" in direct(answer).reason
+    assert "the response cannot be read" in direct(answer).reason
 
 
 def test_a_connection_that_is_closed():

@@ -1,146 +1,124 @@
-"""Asking a provider: retries, keys, timeouts."""
+"""Asking a provider once: what is sent, and what comes back if nothing does."""
 
 import asyncio
-from email.utils import formatdate
 
+import aiohttp
 import pytest
 from aiohttp import web
 from tests.gateway.running import provider, upstream
 
-from toolglot.exchange import Sent
 from toolglot.gateway.config import Config, Timeouts
-from toolglot.gateway.http import client as module
-from toolglot.gateway.http.client import Client, Question, Unreachable, retry_after
+from toolglot.gateway.http.client import Client, OutboundRequest, SendFailure
 from toolglot.gateway.relay.providers import make_upstreams
 
 
-def ask(handler, environ=None, **fields):
-    """The status of the answer, and the requests that were made for it."""
+def with_client(use):
+    async def run():
+        client = Client()
+        try:
+            return await use(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def send(handler, **fields):
+    """The status of the reply, or why there is none, and how often it was asked."""
     seen = []
 
     async def counted(request):
-        seen.append((request.headers.get("Authorization"), await request.read()))
-        return await handler(request, len(seen))
+        seen.append((dict(request.headers), await request.read(), str(request.rel_url)))
+        return await handler(request)
 
-    async def run():
+    async def use(client):
         async with upstream(counted) as url:
-            config = Config(providers={"it": provider("openai-chat", url, **fields)})
-            it = make_upstreams(config, environ or {})["it"]
-            sent = Sent(path="/v1/chat/completions", data=b"{}")
-            client = Client()
-            try:
-                question = Question(upstream=it, protocol="openai-chat", model="m", sent=sent)
-                async with await client.ask(question) as reply:
-                    await reply.read()
-                    return reply.status
-            finally:
-                await client.close()
+            reply = await client.send(OutboundRequest(url=url + "/x", data=b"{}", **fields))
+            if isinstance(reply, SendFailure):
+                return reply
+            async with reply:
+                await reply.read()
+                return reply.status
 
-    return asyncio.run(run()), seen
+    return with_client(use), seen
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch):
-    monkeypatch.setattr(module, "_FIRST_PAUSE", 0.001)
-
-
-async def _fails_first(_request, number):
-    return web.Response(status=500 if number == 1 else 200)
-
-
-def test_a_failure_before_the_first_byte_is_tried_again():
-    status, seen = ask(_fails_first, retries=2)
-    assert (status, len(seen)) == (200, 2)
-
-
-def test_not_more_often_than_said():
-    async def fails(_request, _number):
+def test_what_is_sent():
+    async def answers(_request):
         return web.Response(status=503)
 
-    status, seen = ask(fails, retries=2)
-    assert (status, len(seen)) == (503, 3)
-
-
-def test_a_bad_request_is_not_tried_again():
-    async def refuses(_request, _number):
-        return web.Response(status=400)
-
-    status, seen = ask(refuses, retries=2)
-    assert (status, len(seen)) == (400, 1)
-
-
-def test_a_provider_that_asks_for_too_much_patience_is_not_waited_for():
-    async def later(_request, _number):
-        return web.Response(status=429, headers={"retry-after": "3600"})
-
-    status, seen = ask(later, retries=2)
-    assert (status, len(seen)) == (429, 1)
-
-
-def test_another_key_is_tried_when_one_is_refused():
-    async def one_key(request, _number):
-        return web.Response(status=200 if request.headers["Authorization"] == "Bearer b" else 429)
-
-    status, seen = ask(one_key, {"A": "a", "B": "b"}, api_key=("env:A", "env:B"), retries=2)
-    assert status == 200
-    assert [key for key, _ in seen] == ["Bearer a", "Bearer b"]
+    status, seen = send(answers, headers={"x-a": "b"}, query={"alt": "sse"})
+    assert status == 503, "whatever the status is, it is a reply, and asked for once"
+    ((headers, body, url),) = seen
+    assert (headers["x-a"], body, url) == ("b", b"{}", "/x?alt=sse")
 
 
 def test_silence_before_the_first_byte_is_a_timeout():
-    async def waits(_request, _number):
+    async def waits(_request):
         await asyncio.Event().wait()
 
-    with pytest.raises(Unreachable, match="did not answer in time"):
-        ask(waits, timeouts=Timeouts(connect=0.05, first_byte=0.05))
+    failure, _ = send(waits, timeouts=Timeouts(connect=0.05, first_byte=0.05))
+    assert failure == SendFailure("timeout")
 
 
-def test_a_connection_that_is_closed_without_an_answer_is_tried_once_more():
-    async def closes(request, number):
-        if number == 1:
-            request.transport.close()
+def test_a_connection_that_is_closed_without_an_answer_was_dropped():
+    async def closes(request):
+        request.transport.close()
         return web.Response()
 
-    status, seen = ask(closes)
-    assert (status, len(seen)) == (200, 2)
+    failure, seen = send(closes)
+    assert (failure.reason, len(seen)) == ("dropped", 1)
+    assert failure.detail
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://[", "ftp://127.0.0.1/x"])
+def test_an_address_at_which_nobody_is(url):
+    async def use(client):
+        return await client.send(OutboundRequest(url=url, data=b"{}"))
+
+    failure = with_client(use)
+    assert failure.reason == "unreachable"
+    assert failure.detail
 
 
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "3"}, 3.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": formatdate(0, usegmt=True)}, 0.0),
-    ],
+    ("status", "body", "found"),
+    [(200, b'{"a":1}', {"a": 1}), (200, b"<html>", None), (404, b'{"a":1}', None)],
 )
-def test_how_long_to_wait(headers, seconds):
-    assert retry_after(headers) == seconds
+def test_a_small_answer_is_good_to_have(status, body, found):
+    methods = []
+
+    async def answers(request):
+        methods.append(request.method)
+        return web.Response(status=status, body=body)
+
+    async def use(client):
+        async with upstream(answers) as url:
+            assert await client.fetch(OutboundRequest(url=url)) == found
+            assert await client.look(OutboundRequest(url=url, data=b"{}")) == (status, body)
+        assert await client.fetch(OutboundRequest(url="http://127.0.0.1:9")) is None
+        with pytest.raises(aiohttp.ClientError):
+            await client.look(OutboundRequest(url="http://127.0.0.1:9"))
+
+    with_client(use)
+    assert methods == ["GET", "POST"]
 
 
 def test_a_proxy_stands_in_between():
-    async def answers(request, _number):
-        return web.json_response({"asked": str(request.url)})
+    seen = []
 
-    async def run():
-        seen = []
+    async def answers(request):
+        seen.append(str(request.url))
+        return web.json_response({})
 
-        async def counted(request):
-            seen.append(str(request.url))
-            return await answers(request, len(seen))
-
-        async with upstream(counted) as proxy:
+    async def use(client):
+        async with upstream(answers) as proxy:
             there = provider("openai-chat", "http://provider.invalid", proxy=proxy)
             it = make_upstreams(Config(providers={"it": there}), {})["it"]
-            sent = Sent(path="/v1/chat/completions", data=b"{}")
-            client = Client()
-            try:
-                question = Question(upstream=it, protocol="openai-chat", model="m", sent=sent)
-                async with await client.ask(question) as reply:
-                    assert reply.status == 200
-            finally:
-                await client.close()
-        return seen
+            small = it.small_request("openai-chat", "/v1/models")
+            assert await client.fetch(small) == {}
+            reply = await client.send(OutboundRequest(url=small.url, data=b"{}", proxy=proxy))
+            reply.close()
 
-    assert asyncio.run(run()) == ["http://provider.invalid/v1/chat/completions"]
+    with_client(use)
+    assert seen == ["http://provider.invalid/v1/models"] * 2

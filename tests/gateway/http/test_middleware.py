@@ -11,10 +11,7 @@ from tests.gateway.running import gateway, listening, provider, upstream
 from yarl import URL
 
 from toolglot import demo
-from toolglot.gateway.config import Config
-from toolglot.gateway.http.client import Client
-from toolglot.gateway.http.middleware import is_allowed, stand_at
-from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.http.middleware import add_middleware, is_allowed
 
 HELLO = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
 SPEAKING = {
@@ -246,8 +243,7 @@ def test_a_client_that_leaves_is_no_fault(caplog):
             raise ConnectionResetError
 
         app = web.Application()
-        client = Client()
-        stand_at(app, Relay(Config(), client))
+        add_middleware(app, tuple)
         app.router.add_get("/gone", gone)
         app.router.add_get("/begun", begun)
         async with listening(app) as url, aiohttp.ClientSession(url) as session:
@@ -258,7 +254,6 @@ def test_a_client_that_leaves_is_no_fault(caplog):
                 async with session.get("/begun") as reply:
                     await reply.read()
             await left.wait()
-        await client.close()
 
     asyncio.run(run())
     assert not [each for each in caplog.records if each.name == "toolglot"]

@@ -7,27 +7,27 @@ import pytest
 from aiohttp import web
 from tests.gateway.running import upstream
 
-from toolglot.gateway.http.writers import HttpSink, MemorySink, Whole
+from toolglot.gateway.http.writers import HttpWriter, MemoryWriter, WholeResponse
 
 
-async def written(sink, *, stream):
+async def written(writer, *, stream):
     if not stream:
-        await sink.whole(Whole(data=b"one two", status=201, headers={"x-a": "b"}))
+        await writer.whole(WholeResponse(data=b"one two", status=201, headers={"x-a": "b"}))
         return
-    await sink.begin({"x-a": "b"})
+    await writer.begin({"x-a": "b"})
     for piece in (b"one ", b"two"):
-        await sink.write(piece)
-    await sink.end()
+        await writer.write(piece)
+    await writer.end()
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("kind", [HttpSink, lambda _request: MemorySink()])
+@pytest.mark.parametrize("kind", [HttpWriter, lambda _request: MemoryWriter()])
 def test_an_answer_arrives_whole_or_in_pieces(kind, stream):
     async def handle(request):
-        sink = kind(request)
-        await written(sink, stream=stream)
-        assert isinstance(sink.response, web.StreamResponse)
-        return sink.response
+        writer = kind(request)
+        await written(writer, stream=stream)
+        assert isinstance(writer.response, web.StreamResponse)
+        return writer.response
 
     async def run():
         async with (
@@ -40,3 +40,25 @@ def test_an_answer_arrives_whole_or_in_pieces(kind, stream):
             assert reply.status == (200 if stream else 201)
 
     asyncio.run(run())
+
+
+def test_whether_the_client_is_still_there():
+    seen = []
+
+    async def handle(request):
+        writer = HttpWriter(request)
+        await writer.begin({})
+        await writer.write(b"one")
+        seen.append((writer.closed, writer.drained))
+        request.transport.abort()
+        seen.append((writer.closed, MemoryWriter().closed, MemoryWriter().drained))
+        return writer.response
+
+    async def run():
+        async with upstream(handle) as url, aiohttp.ClientSession(url) as session:
+            with pytest.raises(aiohttp.ClientError):
+                async with session.get("/") as reply:
+                    await reply.read()
+
+    asyncio.run(run())
+    assert seen == [(False, True), (True, False, False)]

@@ -4,14 +4,25 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from tests.gateway.relay.test_relay import ANSWER, asked, post
+from aiohttp.test_utils import make_mocked_request
+from tests.gateway.exchanges import ANSWER, asked, post
 from tests.gateway.running import gateway, provider, to, upstream
+from tests.gateway.wild import wild
 
 from toolglot import ir
 from toolglot.context import Context
 from toolglot.events import fold
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.config import Config
+from toolglot.gateway.http.client import Client
+from toolglot.gateway.http.writers import MemoryWriter
+from toolglot.gateway.incoming import read_incoming
+from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_response
+
+CHUNK = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
 
 
 @pytest.mark.parametrize("theirs", PROTOCOLS)
@@ -68,9 +79,7 @@ def test_streams_with_the_same_id_are_all_kept_alive():
         async def silent(request):
             reply = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
             await reply.prepare(request)
-            await reply.write(
-                b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
-            )
+            await reply.write(CHUNK)
             await go_on.wait()
             return reply
 
@@ -92,4 +101,42 @@ def test_streams_with_the_same_id_are_all_kept_alive():
     asyncio.run(run())
 
 
-# --- answers that break off, and careless ones ----------------------------------------------------
+def test_a_client_that_left_is_not_written_to():
+    """The provider breaks off while nobody listens any more: there is nobody to tell."""
+
+    async def run():
+        left, written = asyncio.Event(), []
+
+        class Gone(MemoryWriter):
+            closed = True
+
+            async def write(self, data):
+                written.append(data)
+                left.set()
+
+        async def breaks(turn):
+            await turn.head()
+            await turn.chunk(
+                b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+            )
+            await left.wait()
+            await turn.reset()
+
+        async with wild(breaks) as (url, _):
+            config = Config(providers={"them": provider("openai-chat", url)})
+            client, telemetry = Client(), Telemetry().start_request("r", "anthropic")
+            relay = Relay(config, client, AccessControl())
+            await relay.answer(incoming("anthropic", stream=True), Gone(), telemetry)
+            await client.close()
+        return written, telemetry.record
+
+    written, record = asyncio.run(run())
+    assert b"error" not in b"".join(written)
+    assert written
+    assert record.error == ""
+
+
+def incoming(protocol, **more):
+    wire = asked(protocol, **more)
+    http = make_mocked_request("POST", wire["path"])
+    return read_incoming(http, protocol, wire["path"], wire["data"])

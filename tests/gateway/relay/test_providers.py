@@ -1,5 +1,6 @@
 import pytest
 
+from toolglot.attempts import Candidate
 from toolglot.gateway.config import Config, ConfigError, Provider
 from toolglot.gateway.relay.providers import Health, Keys, make_upstreams
 
@@ -28,12 +29,12 @@ def test_addresses():
 def test_keys_come_from_the_configuration_or_under_their_usual_name():
     """S4-19: the headers by which a client names itself are sent."""
     upstream = made({"K": "one"}, profile="anthropic", api_key="env:K", headers={"X-Title": "us"})
-    assert upstream.headers(upstream.keys.next(0.0)) == {
+    assert upstream.headers(*upstream.keys.order(0.0)) == {
         "x-api-key": "one",
         "anthropic-version": "2023-06-01",
         "X-Title": "us",
     }
-    assert made({"OPENAI_API_KEY": "two"}, profile="openai").keys.next(0.0) == "two"
+    assert made({"OPENAI_API_KEY": "two"}, profile="openai").keys.order(0.0) == ["two"]
     with pytest.raises(ConfigError, match=r"providers\.it\.api_key: .*K is not set"):
         made(profile="openai", api_key="env:K")
 
@@ -46,16 +47,44 @@ def test_a_key_goes_where_the_provider_wants_it():
     assert usual.headers("k")["Authorization"] == "Bearer k"
 
 
-def test_keys_take_turns_and_a_refused_one_waits():
+def test_keys_take_turns_and_a_refused_one_comes_last():
     keys = Keys(("a", "b"))
-    assert [keys.next(0.0) for _ in range(3)] == ["a", "b", "a"]
+    assert [keys.order(0.0) for _ in range(3)] == [["a", "b"], ["b", "a"], ["a", "b"]]
     keys.cool("b", 10.0)
-    assert {keys.next(5.0) for _ in range(4)} == {"a"}
-    assert {keys.next(11.0) for _ in range(4)} == {"a", "b"}
+    assert [keys.order(5.0) for _ in range(4)] == [["a", "b"]] * 4
+    assert {keys.order(11.0)[0] for _ in range(4)} == {"a", "b"}
     keys.cool("a", 20.0)
     keys.cool("b", 20.0)
-    assert keys.next(12.0) in {"a", "b"}
-    assert Keys(()).next(0.0) is None
+    assert sorted(keys.order(12.0)) == ["a", "b"]
+    assert Keys(()).order(0.0) == []
+
+
+def test_how_often_a_provider_is_asked():
+    url, environ = "http://127.0.0.1:1/v1", {"A": "a", "B": "b"}
+    both = ("env:A", "env:B")
+    two = made(environ, protocol="openai-chat", base_url=url, api_key=both, retries=3)
+    assert two.candidate(0.0) == Candidate(retries=3, keys=2)
+    assert sorted(two.keys_for("theirs")) == ["a", "b"]
+    for _ in range(5):
+        two.health.bad(100.0)
+    assert two.candidate(101.0).resting
+    passing = made(environ, protocol="openai-chat", base_url=url, api_key=("client", *both))
+    assert passing.candidate(0.0).keys == 1
+    assert passing.keys_for("theirs") == ["theirs"]
+    assert made(protocol="openai-chat", base_url=url).keys_for("theirs") == [None]
+
+
+def test_how_busy_a_provider_is():
+    health = Health()
+
+    def fails():
+        with health, health:
+            assert health.busy == 2
+            raise ValueError("x")
+
+    with pytest.raises(ValueError, match="x"):
+        fails()
+    assert health.busy == 0
 
 
 def test_a_provider_that_fails_again_and_again_rests():
@@ -145,7 +174,7 @@ def test_what_was_learnt_of_a_provider_outlives_a_new_configuration():
     assert again["a"] is known["a"]
     assert again["b"] is not known["b"]
     rotated = make_upstreams(before, {"OPENAI_API_KEY": "two"}, known=known)
-    assert rotated["a"].keys.next(0.0) == "two"
+    assert rotated["a"].keys.order(0.0) == ["two"]
 
 
 def test_a_provider_that_repeats_a_key_does_not_give_it_away():

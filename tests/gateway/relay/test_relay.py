@@ -1,68 +1,19 @@
 """One request through the gateway, over real sockets."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 from aiohttp import web
+from tests.gateway.exchanges import ANSWER, ASKED, NAMES, asked, post, scripted
 from tests.gateway.running import BASES, gateway, provider, to, upstream
 from tests.upstreams.server import ScriptedUpstream
 
-from toolglot import ir
+from toolglot import attempts, ir
 from toolglot.context import Context
-from toolglot.events import unfold
-from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.registry import get_protocol
 from toolglot.translate import encode_request, encode_response
 from toolglot.wire.follow import EventSplitter
-
-ASKED = ir.Request(
-    model="the-model",
-    messages=(ir.Message(role="user", parts=(ir.Text(text="Which way?"),)),),
-    max_tokens=100,
-)
-ANSWER = ir.Response(
-    id="a1",
-    model="the-model",
-    choices=(
-        ir.Choice(parts=(ir.Text(text="North by north-west."),), stop=ir.StopReason(kind="end")),
-    ),
-    usage=ir.Usage(input=12, output=7),
-)
-NAMES = list(PROTOCOLS)
-
-
-def asked(protocol, *, stream=False, model="the-model"):
-    request = ir.Request(
-        model=model, messages=ASKED.messages, max_tokens=ASKED.max_tokens, stream=stream
-    )
-    wire = encode_request(request, target=protocol)
-    return {"path": wire.path, "data": wire.data(), "params": dict(wire.query)}
-
-
-def streamed(protocol):
-    encoder = get_protocol(protocol).StreamEncoder(Context())
-    return [*(encoder.encode(event) for event in unfold(ANSWER)), encoder.close()]
-
-
-def scripted(protocol, seen):
-    async def handle(request):
-        body = await request.json()
-        seen.append((request, body))
-        if body.get("stream") or "stream" in request.path:
-            surface = get_protocol(protocol).SURFACE
-            response = web.StreamResponse(headers={"Content-Type": surface.stream_type})
-            await response.prepare(request)
-            for piece in streamed(protocol):
-                await response.write(piece)
-            return response
-        return web.json_response(encode_response(ANSWER, target=protocol).body)
-
-    return handle
-
-
-async def post(session, protocol, **more):
-    wire = asked(protocol, **more)
-    async with session.post(wire["path"], data=wire["data"], params=wire["params"]) as reply:
-        return reply, await reply.read()
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -268,3 +219,103 @@ def test_a_careless_provider_of_the_clients_own_protocol(name):
     assert check.ended
     if not codec.SURFACE.comments:
         assert b": ping" not in told
+
+
+# --- retries, keys and other targets --------------------------------------------------------------
+
+
+@pytest.fixture
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.001)
+
+
+def ask(*handlers, requests=1, **fields):
+    """The last status that a client gets whose targets answer so, and what each was asked.
+
+    A handler gets the number of the request, and returns a status, or a response, or does the rest
+    itself.
+    """
+    seen = [[] for _ in handlers]
+
+    def counted(handler, mine):
+        async def handle(request):
+            mine.append(request.headers.get("Authorization"))
+            result = handler(request, len(mine))
+            if not isinstance(result, int):
+                return await result
+            if result != 200:
+                return web.Response(status=result)
+            return web.json_response(encode_response(ANSWER, target="openai-chat").body)
+
+        return handle
+
+    async def run():
+        async with AsyncExitStack() as stack:
+            providers = {}
+            for place, handler in enumerate(handlers):
+                url = await stack.enter_async_context(upstream(counted(handler, seen[place])))
+                providers[f"p{place}"] = provider("openai-chat", url, **fields)
+            routes = [to(*(f"{name}/*" for name in providers))]
+            session = await stack.enter_async_context(gateway(providers, routes))
+            for _ in range(requests):
+                reply, _ = await post(session, "openai-chat")
+            return reply.status
+
+    return asyncio.run(run()), *seen
+
+
+@pytest.mark.usefixtures("_short_pauses")
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_a_failure_before_the_first_byte_is_tried_again(status):
+    got, seen = ask(lambda _, number: status if number == 1 else 200, retries=2)
+    assert (got, len(seen)) == (200, 2)
+
+
+@pytest.mark.usefixtures("_short_pauses")
+def test_not_more_often_than_said():
+    got, seen = ask(lambda _, __: 503, retries=2)
+    assert (got, len(seen)) == (503, 3)
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
+def test_what_asking_again_does_not_change_is_not_asked_again(status):
+    got, seen = ask(lambda _, __: status, retries=2)
+    assert (got, len(seen)) == (status, 1)
+
+
+@pytest.mark.parametrize("headers", [{"x-should-retry": "false"}, {"retry-after": "3600"}])
+def test_a_provider_that_wants_no_retry_gets_none(headers):
+    async def later():
+        return web.Response(status=429, headers=headers)
+
+    got, seen = ask(lambda _, __: later(), retries=2)
+    assert (got, len(seen)) == (429, 1)
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 409, 425, 429, 500, 503, 529])
+def test_another_target_may_do_better(status):
+    got, one, two = ask(lambda _, __: status, lambda _, __: 200)
+    assert (got, len(one), len(two)) == (200, 1, 1)
+
+
+def test_another_key_is_tried_when_one_is_refused(monkeypatch):
+    monkeypatch.setenv("A", "a")
+    monkeypatch.setenv("B", "b")
+
+    def one_key(request, _number):
+        return 200 if request.headers["Authorization"] == "Bearer b" else 429
+
+    got, seen = ask(one_key, api_key=("env:A", "env:B"), retries=2, requests=3)
+    assert got == 200
+    assert seen == ["Bearer a", "Bearer b", "Bearer b", "Bearer b"], "and it rests for others"
+
+
+def test_a_connection_that_is_closed_without_an_answer_is_asked_once_more():
+    async def closes(request):
+        request.transport.close()
+        return web.Response()
+
+    got, seen = ask(lambda request, number: closes(request) if number == 1 else 200)
+    assert (got, len(seen)) == (200, 2)
+    got, seen = ask(lambda request, _: closes(request))
+    assert (got, len(seen)) == (502, 2)

@@ -2,8 +2,7 @@
 
 import openai
 import pytest
-from tests.gateway.routes.test_responses import running
-from tests.gateway.scripts import Script, says
+from tests.gateway.scripts import Script, running, says
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai-chat", "openai-responses", "gemini"])

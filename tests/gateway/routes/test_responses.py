@@ -6,25 +6,11 @@ import openai
 import pytest
 from aiohttp import web
 from tests.gateway.running import gateway, provider, to, upstream
-from tests.gateway.scripts import Script, calls, says, sdk
+from tests.gateway.scripts import Script, calls, running, says, sdk
 
 from toolglot import ir
 from toolglot.gateway.state.compaction import PROMPT
 from toolglot.translate import encode_response
-
-
-def running(script, use):
-    """Run something with a client of a gateway in front of a script."""
-
-    async def run():
-        async with (
-            upstream(script.handle) as url,
-            gateway({"them": provider(script.protocol, url)}, [to("them/*")]) as session,
-            sdk(session) as client,
-        ):
-            return await use(client, session)
-
-    return asyncio.run(run())
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai-responses"])

@@ -1,6 +1,11 @@
 """A summary in place of a conversation."""
 
-from toolglot.gateway.state.compaction import MARK, answer, question, unfolded
+from toolglot.gateway.state.compaction import (
+    MARK,
+    compacted_response,
+    expand_compactions,
+    summary_request,
+)
 from toolglot.wire import jsontext
 
 SUMMARY = {
@@ -16,7 +21,7 @@ def test_the_question_keeps_what_the_client_said_of_the_model():
     members = jsontext.members(
         b'{"model":"m","instructions":"Be kind.","input":"Hi","tools":[{"type":"function"}]}'
     )
-    asked = jsontext.decode(question(members))
+    asked = jsontext.decode(summary_request(members))
     assert asked["model"] == "m"
     assert asked["instructions"] == "Be kind."
     assert asked["store"] is False
@@ -26,7 +31,7 @@ def test_the_question_keeps_what_the_client_said_of_the_model():
 
 def test_a_compacted_window_reads_as_its_summary():
     items = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
-    window = answer(SUMMARY, items, lambda prefix: prefix + "1", 7)
+    window = compacted_response(SUMMARY, items, lambda prefix: prefix + "1", 7)
     assert window["created_at"] == 7
     assert window["usage"] == {"total_tokens": 3}
     said, compacted = window["output"]
@@ -34,7 +39,7 @@ def test_a_compacted_window_reads_as_its_summary():
     assert compacted["type"] == "compaction"
     body = jsontext.encode({"model": "m", "input": [*window["output"], {"type": "other"}]})
     assert MARK in body
-    first, second, third = jsontext.decode(unfolded(body))["input"]
+    first, second, third = jsontext.decode(expand_compactions(body))["input"]
     assert first == said
     assert second["role"] == "user"
     assert "They spoke: \u2603." in second["content"]
@@ -49,4 +54,4 @@ def test_what_is_not_ours_stays():
         {"role": "user", "content": "what is tgc1. for?"},
     ]
     body = jsontext.encode({"input": theirs})
-    assert jsontext.decode(unfolded(body))["input"] == theirs
+    assert jsontext.decode(expand_compactions(body))["input"] == theirs

@@ -5,7 +5,7 @@ from msgspec import Raw
 
 from toolglot.adapt.reasoning.sealed_state import SealedState, pack
 from toolglot.errors import DecodeError
-from toolglot.gateway.state.items import is_foreign_reasoning, items_of, listed, page
+from toolglot.gateway.state.items import is_foreign_reasoning, normalize_item, paginate, read_items
 from toolglot.wire import jsontext
 
 ITEMS = [{"id": f"i{number}", "type": "message"} for number in range(5)]
@@ -23,32 +23,35 @@ ITEMS = [{"id": f"i{number}", "type": "message"} for number in range(5)]
     ],
 )
 def test_an_input_is_a_list_a_text_or_nothing(given, kinds):
-    assert [jsontext.read(item)["type"] for item in items_of(given)] == kinds
+    assert [jsontext.read(item)["type"] for item in read_items(given)] == kinds
 
 
 @pytest.mark.parametrize("given", [7, Raw(b"7"), {"type": "message"}])
 def test_an_input_is_nothing_else(given):
     with pytest.raises(DecodeError, match="input"):
-        items_of(given)
+        read_items(given)
 
 
 def test_items_are_listed_with_a_type_an_id_and_content_in_parts():
     def made(prefix):
         return prefix + "1"
 
-    assert listed({"role": "user", "content": "Hi"}, made) == {
+    assert normalize_item({"role": "user", "content": "Hi"}, made) == {
         "id": "msg_1",
         "role": "user",
         "type": "message",
         "content": [{"type": "input_text", "text": "Hi"}],
         "status": "completed",
     }
-    assert listed({"role": "assistant", "content": "Hi"}, made)["content"] == [
+    assert normalize_item({"role": "assistant", "content": "Hi"}, made)["content"] == [
         {"type": "output_text", "text": "Hi", "annotations": []}
     ]
     own = {"id": "mine", "type": "function_call", "status": "in_progress"}
-    assert listed(Raw(jsontext.encode(own)), made) == own
-    assert listed({"id": None, "type": "new_kind"}, made) == {"id": "item_1", "type": "new_kind"}
+    assert normalize_item(Raw(jsontext.encode(own)), made) == own
+    assert normalize_item({"id": None, "type": "new_kind"}, made) == {
+        "id": "item_1",
+        "type": "new_kind",
+    }
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_items_are_listed_with_a_type_an_id_and_content_in_parts():
     ],
 )
 def test_pages(query, ids, more):
-    shown = page(ITEMS, query)
+    shown = paginate(ITEMS, query)
     assert [item["id"] for item in shown["data"]] == ids
     assert shown["has_more"] is more
     assert shown["first_id"] == (ids[0] if ids else None)
@@ -74,7 +77,7 @@ def test_pages(query, ids, more):
 def test_pages_that_do_not_exist(query):
     (key,) = query
     with pytest.raises(DecodeError, match=key):
-        page(ITEMS, query)
+        paginate(ITEMS, query)
 
 
 SEALED = pack(SealedState(issuer="another"))

@@ -5,8 +5,8 @@ import json
 
 import pytest
 from aiohttp import web
-from tests.adapt.reasoning.test_kept_state import asked, native_answer, stripped
 from tests.gateway.running import gateway, provider, to, upstream
+from tests.signed_turns import asked, native_answer, stripped
 
 from toolglot.cli import main
 from toolglot.context import Context

@@ -9,10 +9,11 @@ from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.scripts import Script, calls, response, says, sdk
 
 from toolglot import ir
-from toolglot.gateway.access.virtual_keys import KeyRing
-from toolglot.gateway.state.sessions import Sessions, Tap
-from toolglot.gateway.state.stored_responses import Kept
-from toolglot.gateway.storage.store import MemoryStore
+from toolglot.gateway.state.sessions import FinalResponseFinder, Sessions
+from toolglot.gateway.state.stored_responses import StoredResponse
+from toolglot.gateway.storage.database import database as open_file
+from toolglot.gateway.storage.memory_store import MemoryStore
+from toolglot.gateway.storage.sqlite_keys import create_key
 from toolglot.registry import PROTOCOLS
 
 NAMES = list(PROTOCOLS)
@@ -254,11 +255,11 @@ def test_the_provider_that_answers_in_place_of_another_gets_everything():
 def test_nobody_continues_what_belongs_to_another():
     async def run():
         sessions = Sessions(MemoryStore())
-        kept = Kept(response=b'{"output":[]}', input=b"[]")
-        await sessions.shelf("ann").keep("resp_1", kept, store=True)
-        assert await sessions.shelf("ann").response("resp_1") == kept
-        assert await sessions.shelf("bob").response("resp_1") is None
-        assert await sessions.shelf("bob").chain("resp_1") is None
+        kept = StoredResponse(response=b'{"output":[]}', input=b"[]")
+        await sessions.store_for("ann").put_response("resp_1", kept, store=True)
+        assert await sessions.store_for("ann").get_response("resp_1") == kept
+        assert await sessions.store_for("bob").get_response("resp_1") is None
+        assert await sessions.store_for("bob").history("resp_1") is None
 
     asyncio.run(run())
 
@@ -272,8 +273,8 @@ FINAL = (
 
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000])
 def test_the_final_response_is_found_wherever_the_stream_is_cut(size):
-    tap = Tap()
-    found = [tap.feed(FINAL[at : at + size]) for at in range(0, len(FINAL), size)]
+    finder = FinalResponseFinder()
+    found = [finder.feed(FINAL[at : at + size]) for at in range(0, len(FINAL), size)]
     assert [each for each in found if each is not None] == [b'{"id":"resp_1","output":[]}']
 
 
@@ -281,7 +282,7 @@ def test_the_final_response_is_found_wherever_the_stream_is_cut(size):
     "line", [b'data: {"type":"x","said":"response.completed"}\n', b'{"response.completed"\n']
 )
 def test_what_only_names_the_end_is_not_the_end(line):
-    assert Tap().feed(line) is None
+    assert FinalResponseFinder().feed(line) is None
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -307,9 +308,8 @@ def test_holders_of_keys_see_only_what_is_theirs(tmp_path):
     database = tmp_path / "toolglot.db"
 
     async def run():
-        ring = KeyRing(database)
-        tokens = [(await ring.create(name))[0] for name in ("ann", "bob")]
-        await ring.close()
+        with open_file(database) as db:
+            tokens = [create_key(db, name, 0.0)[0] for name in ("ann", "bob")]
         async with (
             upstream(script.handle) as url,
             gateway(

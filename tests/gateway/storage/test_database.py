@@ -16,7 +16,6 @@ from toolglot.gateway.storage.database import (
     database,
     default_path,
     open_database,
-    plain,
     transaction,
 )
 
@@ -106,13 +105,6 @@ def test_what_goes_wrong_inside_names_the_file(path):
         db.execute("SELECT * FROM nope")
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.path) == (str(caught.value), path)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"), [("Tür ☀", "Tür ☀"), ("a\ud800b", "a\\ud800b"), ("", "")]
-)
-def test_any_text_can_be_kept(text, kept):
-    assert plain(text) == kept
 
 
 OPEN_AND_COUNT = """

@@ -10,14 +10,9 @@ import pytest
 
 from toolglot.gateway.storage import sqlite_threads as threads
 from toolglot.gateway.storage.database import DatabaseError, open_database
-from toolglot.gateway.storage.sqlite_threads import Worker, Writer
+from toolglot.gateway.storage.sqlite_threads import BatchWriter, DatabaseWorker
 
 NEVER = 3600.0
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "toolglot.db"
 
 
 def write(db, batch):
@@ -37,7 +32,7 @@ def test_a_worker_works_in_its_own_thread(path):
         return threading.current_thread(), db.execute("SELECT ? + ?", (number, more)).fetchone()
 
     async def run():
-        worker = Worker(path)
+        worker = DatabaseWorker(path)
         thread, found = await worker.run(task, 40, more=2)
         assert thread is not threading.current_thread()
         assert found == (42,)
@@ -52,7 +47,7 @@ def test_what_comes_within_the_delay_is_one_batch(path):
     batches = []
 
     async def run():
-        writer = Writer(path, write, delay=NEVER, capacity=1000, committed=batches.append)
+        writer = BatchWriter(path, write, delay=NEVER, capacity=1000, committed=batches.append)
         assert all(writer.put(number) for number in range(100))
         assert count(path) == 0
         await writer.flush()
@@ -67,7 +62,7 @@ def test_the_delay_ends_by_itself(path):
     done = threading.Event()
 
     async def run():
-        writer = Writer(path, write, delay=0.01, capacity=9, committed=lambda _: done.set())
+        writer = BatchWriter(path, write, delay=0.01, capacity=9, committed=lambda _: done.set())
         writer.put(1)
         assert await asyncio.to_thread(done.wait, 60)
         assert count(path) == 1
@@ -80,7 +75,7 @@ def test_a_queue_half_full_is_written_without_delay(path):
     done = threading.Event()
 
     async def run():
-        writer = Writer(path, write, delay=NEVER, capacity=10, committed=lambda _: done.set())
+        writer = BatchWriter(path, write, delay=NEVER, capacity=10, committed=lambda _: done.set())
         for number in range(6):
             writer.put(number)
         assert await asyncio.to_thread(done.wait, 60)
@@ -92,7 +87,7 @@ def test_a_queue_half_full_is_written_without_delay(path):
 
 def test_close_loses_nothing_and_afterwards_nothing_is_taken(path):
     async def run():
-        writer = Writer(path, write, delay=NEVER, capacity=10)
+        writer = BatchWriter(path, write, delay=NEVER, capacity=10)
         writer.put(1)
         await writer.close()
         assert writer.put(2) is False
@@ -112,7 +107,7 @@ def test_nothing_to_do_is_heard_of_when_asked_for(path):
         idle.set()
 
     async def run():
-        writer = Writer(path, apply, delay=NEVER, capacity=10, idle=0.01)
+        writer = BatchWriter(path, apply, delay=NEVER, capacity=10, idle=0.01)
         assert await asyncio.to_thread(idle.wait, 60)
         await writer.close()
 
@@ -138,7 +133,7 @@ def test_a_failing_disk_is_tried_again_and_logged_once(path, caplog, monkeypatch
     disk = Disk()
 
     async def run():
-        writer = Writer(path, disk.apply, delay=0, capacity=10)
+        writer = BatchWriter(path, disk.apply, delay=0, capacity=10)
         for number in range(12):
             writer.put(number)
         for _ in range(3):
@@ -155,19 +150,19 @@ def test_a_failing_disk_is_tried_again_and_logged_once(path, caplog, monkeypatch
     assert count(path) == 10
     messages = [record.message for record in caplog.records]
     assert len(messages) == 2
-    assert messages[0].endswith("cannot be written, trying again: database or disk is full")
-    assert messages[1].endswith("is written again; 2 were lost")
+    assert messages[0].endswith("cannot be written, will retry: database or disk is full")
+    assert messages[1].endswith("can be written again; 2 entries were lost")
 
 
 def test_a_disk_that_fails_to_the_end_is_not_waited_for(path, caplog):
     async def run():
-        writer = Writer(path, Disk().apply, delay=NEVER, capacity=10)
+        writer = BatchWriter(path, Disk().apply, delay=NEVER, capacity=10)
         writer.put(1)
         await writer.close()
         assert writer.dropped == 1
 
     asyncio.run(run())
-    assert caplog.records[-1].message.endswith("could not be written; 1 were lost")
+    assert caplog.records[-1].message.endswith("could not be written; 1 entries were lost")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +174,7 @@ def test_an_item_that_no_disk_could_take_is_dropped_alone(path, caplog, bad):
         db.executemany("INSERT INTO stored VALUES ('', '', 'x' || abs(?), 0, 1, x'')", rows)
 
     async def run():
-        writer = Writer(path, apply, delay=NEVER, capacity=10)
+        writer = BatchWriter(path, apply, delay=NEVER, capacity=10)
         for item in (1, bad, 2):
             writer.put(item)
         await writer.flush()
@@ -188,7 +183,7 @@ def test_an_item_that_no_disk_could_take_is_dropped_alone(path, caplog, bad):
 
     asyncio.run(run())
     assert count(path) == 2
-    assert "cannot take an entry" in caplog.text
+    assert "cannot store an entry" in caplog.text
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -199,7 +194,7 @@ def test_nobody_waits_for_a_thread_that_died(path):
         raise ZeroDivisionError
 
     async def run():
-        writer = Writer(path, apply, delay=NEVER, capacity=10)
+        writer = BatchWriter(path, apply, delay=NEVER, capacity=10)
         with pytest.raises(DatabaseError, match="the writing thread died"):
             await writer.flush()
         await writer.close()
@@ -218,7 +213,7 @@ def test_a_flush_that_nobody_waits_for_any_more(path):
         write(db, batch)
 
     async def run():
-        writer = Writer(path, apply, delay=NEVER, capacity=10)
+        writer = BatchWriter(path, apply, delay=NEVER, capacity=10)
         writer.put(1)
         async with asyncio.TaskGroup() as group:
             first = group.create_task(writer.flush())

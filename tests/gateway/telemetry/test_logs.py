@@ -4,12 +4,16 @@ import asyncio
 import io
 import json
 import logging
+import sys
 
 import pytest
 from tests.gateway.running import gateway
 
 from toolglot.gateway.telemetry import logs
-from toolglot.gateway.telemetry.logs import FIELDS, LOGGER
+from toolglot.gateway.telemetry.logs import FIELDS, LOGGER, log_request
+from toolglot.gateway.telemetry.request_record import RequestRecord
+from toolglot.ir import Usage
+from toolglot.receipt import Note, Receipt
 
 KEY = "sk-ant-api03-Zm9vYmFyYmF6cXV4-0123456789abcd"
 SEEN = {
@@ -24,16 +28,6 @@ SEEN = {
     "notes": {"id-made": 2},
     "retries": 1,
 }
-
-
-@pytest.fixture(autouse=True)
-def _put_back():
-    loggers = LOGGER, logging.getLogger("aiohttp"), logging.getLogger("asyncio")
-    before = [(each.handlers[:], each.level, each.propagate) for each in loggers]
-    yield
-    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
-        logger.handlers[:], logger.propagate = handlers, propagate
-        logger.setLevel(level)
 
 
 class Terminal(io.StringIO):
@@ -72,6 +66,16 @@ def test_a_client_cannot_write_lines_of_its_own():
     LOGGER.info("model %s", "y\r\nz")
     assert stream.getvalue().count("\n") == 2
     assert "\x1b" not in stream.getvalue()
+
+
+def test_lines_go_to_what_standard_error_is_then(monkeypatch):
+    """A process may replace standard error and close what it was, as test runners do."""
+    monkeypatch.setattr(sys, "stderr", old := io.StringIO())
+    logs.set_up()
+    monkeypatch.setattr(sys, "stderr", new := io.StringIO())
+    old.close()
+    LOGGER.info("ready")
+    assert "ready" in new.getvalue()
 
 
 def test_setting_up_twice_logs_once():
@@ -129,3 +133,77 @@ def test_what_is_no_http_is_told_in_one_line(capfd):
     (line,) = capfd.readouterr().err.splitlines()
     assert "warning" in line
     assert "Content-Length" in line
+
+
+# --- requests -------------------------------------------------------------------------------------
+
+PROMPT = "the secret plan"
+
+
+def request(**more) -> RequestRecord:
+    """A request that has ended."""
+    known = {
+        "request_id": "req_1",
+        "client": "anthropic",
+        "started": 10.0,
+        "first_byte": 10.2,
+        "duration": 1.0,
+        "waited": 0.875,
+        "asked_model": "claude-x",
+        "model": "gpt-x",
+        "provider": "work",
+        "protocol": "openai-chat",
+        "key_id": "key_7",
+        "status": 200,
+        "usage": Usage(input=10, cache_read=90, output=7, reasoning=3),
+        "receipt": Receipt((Note("id-made", "info", "a", PROMPT),) * 2),
+    }
+    return RequestRecord(**known | more)
+
+
+def test_a_request_is_one_line(log):
+    log_request(request(retries=1))
+    line = json.loads(log.getvalue())
+    assert line["message"] == "request"
+    assert {
+        "request_id": "req_1",
+        "key": "key_7",
+        "client": "anthropic",
+        "asked_model": "claude-x",
+        "provider": "work",
+        "protocol": "openai-chat",
+        "model": "gpt-x",
+        "status": 200,
+        "tokens": {"prompt": 100, "input": 10, "cache_read": 90, "output": 7, "reasoning": 3},
+        "notes": {"id-made": 2},
+        "retries": 1,
+        "ms": 1000.0,
+        "first_byte_ms": 200.0,
+        "overhead_ms": 125.0,
+    }.items() <= line.items()
+    assert "error" not in line
+
+
+def test_no_text_of_a_conversation_reaches_the_line(log):
+    """Notes may quote what they are about; only their codes are logged."""
+    log_request(request())
+    assert "id-made" in log.getvalue()
+    assert PROMPT not in log.getvalue()
+
+
+def test_what_failed_is_a_warning(log):
+    log_request(request(status=502, error="server"))
+    line = json.loads(log.getvalue())
+    assert (line["level"], line["error"]) == ("warning", "server")
+
+
+def test_a_request_without_a_provider_has_a_line_too(log):
+    log_request(RequestRecord(request_id="req_2", client="gemini", started=0.0, status=401))
+    assert json.loads(log.getvalue())["status"] == 401
+
+
+def test_a_terminal_gets_a_line_of_a_request_that_took_no_time():
+    stream = Terminal()
+    logs.set_up(stream=stream)
+    log_request(RequestRecord(request_id="req_2", client="gemini", started=0.0, status=401))
+    assert stream.getvalue().endswith("401 gemini ?, 0.0 ms [req_2]\n")

@@ -6,11 +6,11 @@ import pytest
 
 from toolglot.gateway.telemetry.prometheus import (
     OTHER,
-    Bounded,
+    BoundedLabel,
     Counter,
-    Family,
     Gauge,
     Histogram,
+    Metric,
     Registry,
 )
 
@@ -20,7 +20,7 @@ LINE = re.compile(
 )
 
 
-def lines(*families: Family, worker: str = "3") -> list[str]:
+def lines(*families: Metric, worker: str = "3") -> list[str]:
     return Registry(*families, worker=worker).text().splitlines()
 
 
@@ -74,6 +74,6 @@ def test_labels_are_escaped(value):
 
 
 def test_labels_are_bounded():
-    models = Bounded(2)
+    models = BoundedLabel(2)
     assert [models.label(name) for name in ("a", "b", "c", "a")] == ["a", "b", OTHER, "a"]
-    assert Bounded(5).label("x" * 1000) == OTHER
+    assert BoundedLabel(5).label("x" * 1000) == OTHER

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -43,7 +44,7 @@ def meta(**more) -> Meta:
 
 
 def recorded(recorder: Recorder, **more) -> None:
-    recording = recorder.begin(meta(**more))
+    recording = recorder.start(meta(**more))
     recording.client_request(ASKED)
     recording.upstream_request(
         SENT, f"https://host/v1/chat?key={KEY}", {"Authorization": f"Bearer {KEY}", "accept": "*/*"}
@@ -102,7 +103,7 @@ def test_exchanges_are_numbered_on(recorder):
 
 
 def test_the_last_attempt_is_what_counts(recorder):
-    recording = recorder.begin(meta())
+    recording = recorder.start(meta())
     recording.client_request(ASKED)
     recording.upstream_request(b"{}", "https://one/x", {})
     recording.upstream_response(503, {})
@@ -122,7 +123,7 @@ def test_the_last_attempt_is_what_counts(recorder):
 
 
 def test_a_request_that_was_refused_is_recorded_too(recorder):
-    recording = recorder.begin(meta())
+    recording = recorder.start(meta())
     recording.client_request(ASKED)
     recording.client_response(400, {})
     recording.client_chunk(b'{"error":{}}')
@@ -148,7 +149,7 @@ def test_a_request_that_was_refused_is_recorded_too(recorder):
     ],
 )
 def test_files_are_called_by_what_is_in_them(recorder, content_type, data, suffix):
-    recording = recorder.begin(meta())
+    recording = recorder.start(meta())
     recording.upstream_request(SENT, "https://host/x", {})
     recording.upstream_response(200, {"content-type": content_type})
     recording.upstream_chunk(data)
@@ -175,6 +176,17 @@ def test_a_disk_that_fails_is_a_warning(recorder, caplog):
     recorded(recorder)
     recorder.close()
     assert "cannot record req_1" in caplog.text
+
+
+def test_half_a_recording_is_taken_away(recorder, monkeypatch, caplog):
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "rename", full)
+    recorded(recorder)
+    recorder.close()
+    assert "no space left" in caplog.text
+    assert list(recorder.directory.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -101,3 +101,9 @@ def test_unprefixed_secrets_are_known_by_their_place():
 @pytest.mark.parametrize("text", ["req_0123", "claude-sonnet-5", "gpt-6.1 said no", "task-list ok"])
 def test_ordinary_words_stay(text):
     assert scrub(text) == text
+
+
+def test_secrets_in_headers_of_other_names_are_masked_by_their_looks():
+    shown = redact_headers({"x-note": "use Bearer abcdefghijklmnopqrstuv"})
+    assert "abcdefghij" not in shown["x-note"]
+    assert shown["x-note"].startswith("use Bearer ")

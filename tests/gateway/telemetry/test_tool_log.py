@@ -9,11 +9,11 @@ from toolglot import ir
 from toolglot.gateway.telemetry import logs
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.tool_log import (
-    Side,
-    answer_calls,
-    call_report,
+    LoggedRequest,
+    call_differences,
     log_lines,
-    tool_report,
+    read_calls,
+    tool_differences,
 )
 from toolglot.translate import translate_request
 
@@ -44,22 +44,21 @@ ASK = {
 
 @pytest.fixture
 def log():
-    before = LOGGER.handlers[:], LOGGER.level, LOGGER.propagate
     stream = io.StringIO()
     logs.set_up("debug", stream=stream)
-    yield stream
-    LOGGER.handlers[:], LOGGER.propagate = before[0], before[2]
-    LOGGER.setLevel(before[1])
+    return stream
 
 
-def sides(body: dict, target: str) -> tuple[Side, Side]:
+def sides(body: dict, target: str) -> tuple[LoggedRequest, LoggedRequest]:
     wire, _ = translate_request(body, source="anthropic", target=target)
-    return Side("anthropic", json.dumps(body).encode()), Side(target, wire.data(), wire.path)
+    return LoggedRequest("anthropic", json.dumps(body).encode()), LoggedRequest(
+        target, wire.data(), wire.path
+    )
 
 
 def test_tools_are_shown_as_received_and_as_sent():
     """S1-54"""
-    lines = list(tool_report(*sides(ASK, "openai-chat")))
+    lines = list(tool_differences(*sides(ASK, "openai-chat")))
     alias = "get_weather_FMIhY7WG"
     assert lines[0] == "converted 2 tools"
     received = [json.loads(line[15:]) for line in lines if line.startswith("tool received: ")]
@@ -71,12 +70,12 @@ def test_tools_are_shown_as_received_and_as_sent():
 
 def test_one_tool_is_one_tool():
     one = {**ASK, "tools": [WEATHER], "messages": ASK["messages"][:1]}
-    assert next(tool_report(*sides(one, "gemini"))) == "converted 1 tool"
+    assert next(tool_differences(*sides(one, "gemini"))) == "converted 1 tool"
 
 
 def test_no_tools_are_no_tools():
     none = {**ASK, "tools": [], "messages": ASK["messages"][:1]}
-    assert list(tool_report(*sides(none, "ollama"))) == ["converted 0 tools"]
+    assert list(tool_differences(*sides(none, "ollama"))) == ["converted 0 tools"]
 
 
 FUNCTION = {"name": "f", "arguments": {"a": 1}}
@@ -104,7 +103,7 @@ def call(name: str = "f", arguments: str = "{}", id: str = "c1") -> ir.ToolCall:
 )
 def test_differences_of_calls_are_told(before, after, lines):
     """S1-54"""
-    assert list(call_report(before, after)) == lines
+    assert list(call_differences(before, after)) == lines
 
 
 def test_calls_are_found_in_answers():
@@ -112,9 +111,9 @@ def test_calls_are_found_in_answers():
     answer = {"model": "x", "message": message, "done": True, "done_reason": "stop"}
     body = json.dumps(answer).encode()
     for stream in (True, False):
-        (found,) = answer_calls(body + b"\n", "ollama", stream=stream)
+        (found,) = read_calls(body + b"\n", "ollama", stream=stream)
         assert (found.name, found.arguments) == ("f", '{"a":1}')
-    assert answer_calls(b'{"error":"no"}', "ollama", stream=False) == ()
+    assert read_calls(b'{"error":"no"}', "ollama", stream=False) == ()
 
 
 def test_lines_are_logged_at_debug_only(log):

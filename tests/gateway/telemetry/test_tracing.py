@@ -2,8 +2,7 @@
 
 import gzip
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 
 import pytest
@@ -12,10 +11,16 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from tests.http_servers import serving
 
 from toolglot.errors import MissingExtraError
-from toolglot.gateway.telemetry.metrics import Observation, Observer
-from toolglot.gateway.telemetry.tracing import Spans, spans_to
+from toolglot.gateway.telemetry.request_record import RequestRecord
+from toolglot.gateway.telemetry.tracing import (
+    NO_TRACING,
+    OpenTelemetryTracing,
+    Tracing,
+    otlp_tracing,
+)
 from toolglot.ir import Usage
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -28,27 +33,34 @@ def exporter():
 
 
 @pytest.fixture
-def observer(exporter):
+def tracing(exporter):
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    observer = Observer(tracing=Spans(provider))
-    yield observer
-    observer.tracing.close()
+    tracing = OpenTelemetryTracing(provider)
+    yield tracing
+    tracing.close()
 
 
-def asked(observer: Observer, headers: dict[str, str] | None = None) -> Observation:
-    seen = observer.begin(request_id="req_1", client="anthropic", headers=headers)
-    seen.asked_model, seen.model, seen.provider = "claude-x", "gemini-x", "google"
-    seen.address, seen.port = "generativelanguage.googleapis.com", 443
-    return seen
+def started(tracing: Tracing, headers: dict[str, str] | None = None) -> RequestRecord:
+    return RequestRecord(
+        request_id="req_1",
+        client="anthropic",
+        started=10.0,
+        asked_model="claude-x",
+        model="gemini-x",
+        provider="google",
+        address="generativelanguage.googleapis.com",
+        port=443,
+        trace=tracing.start(headers or {}),
+    )
 
 
-def test_a_span_says_what_the_conventions_ask_for(observer, exporter):
-    seen = asked(observer)
-    observer.upstream_headers(seen)
-    seen.status, seen.response_model, seen.finish_reasons = 200, "gemini-x-001", ("stop",)
-    seen.usage = Usage(input=10, cache_read=90, output=7, reasoning=3)
-    observer.end(seen)
+def test_a_span_says_what_the_conventions_ask_for(tracing, exporter):
+    record = started(tracing)
+    tracing.upstream_headers(record)
+    record.status, record.finish_reasons = 200, ("stop",)
+    record.usage = Usage(input=10, cache_read=90, output=7, reasoning=3)
+    tracing.end(record)
     (span,) = exporter.get_finished_spans()
     assert span.name == "chat gemini-x"
     assert span.kind is SpanKind.CLIENT
@@ -58,7 +70,6 @@ def test_a_span_says_what_the_conventions_ask_for(observer, exporter):
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "gcp.gemini",
         "gen_ai.request.model": "gemini-x",
-        "gen_ai.response.model": "gemini-x-001",
         "gen_ai.response.finish_reasons": ("stop",),
         "gen_ai.usage.input_tokens": 100,
         "gen_ai.usage.output_tokens": 7,
@@ -72,32 +83,32 @@ def test_a_span_says_what_the_conventions_ask_for(observer, exporter):
     }
 
 
-def test_a_stream_says_so(observer, exporter):
-    seen = asked(observer)
-    observer.stream_began(seen)
-    seen.status, seen.first_byte = 200, seen.started + 0.5
-    observer.end(seen)
+def test_a_stream_says_so(tracing, exporter):
+    record = started(tracing)
+    record.stream = True
+    record.status, record.first_byte = 200, record.started + 0.5
+    tracing.end(record)
     (span,) = exporter.get_finished_spans()
     assert span.attributes["gen_ai.request.stream"] is True
     assert span.attributes["gen_ai.response.time_to_first_chunk"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(("error", "kind"), [("rate_limit", "rate_limit"), ("", "429")])
-def test_a_failure_has_its_kind(observer, exporter, error, kind):
-    seen = asked(observer)
-    seen.status, seen.error = 429, error
-    observer.end(seen)
+def test_a_failure_has_its_kind(tracing, exporter, error, kind):
+    record = started(tracing)
+    record.status, record.error = 429, error
+    tracing.end(record)
     (span,) = exporter.get_finished_spans()
     assert span.attributes["error.type"] == kind
     assert span.status.status_code is StatusCode.ERROR
 
 
-def test_the_clients_trace_goes_on(observer, exporter):
-    seen = asked(observer, {"traceparent": PARENT, "tracestate": "vendor=1"})
-    sent = observer.upstream_headers(seen)
-    observer.end(seen)
+def test_the_clients_trace_goes_on(tracing, exporter):
+    record = started(tracing, {"traceparent": PARENT, "tracestate": "vendor=1"})
+    sent = tracing.upstream_headers(record)
+    tracing.end(record)
     (span,) = exporter.get_finished_spans()
-    assert f"{span.context.trace_id:032x}" == TRACE == seen.trace.trace_id
+    assert f"{span.context.trace_id:032x}" == TRACE == record.trace.trace_id
     assert span.parent.span_id == 0xB7AD6B7169203331
     assert sent == {
         "traceparent": f"00-{TRACE}-{span.context.span_id:016x}-01",
@@ -105,10 +116,10 @@ def test_the_clients_trace_goes_on(observer, exporter):
     }
 
 
-def test_a_request_that_never_got_anywhere_has_a_span(observer, exporter):
-    seen = observer.begin(request_id="req_2", client="ollama")
-    seen.status = 404
-    observer.end(seen)
+def test_a_request_that_never_got_anywhere_has_a_span(tracing, exporter):
+    record = RequestRecord(request_id="req_2", client="ollama", started=0.0, status=404)
+    record.trace = tracing.start({})
+    tracing.end(record)
     (span,) = exporter.get_finished_spans()
     assert span.name == "chat"
     assert span.attributes["gen_ai.provider.name"] == "toolglot"
@@ -127,17 +138,16 @@ def test_a_request_that_never_got_anywhere_has_a_span(observer, exporter):
     ],
 )
 def test_without_spans_the_trace_is_passed_on(headers, passed):
-    observer = Observer()
-    seen = asked(observer, headers)
-    assert observer.upstream_headers(seen) == passed
-    observer.end(seen)
-    observer.tracing.close()
+    record = started(NO_TRACING, headers)
+    assert NO_TRACING.upstream_headers(record) == passed
+    NO_TRACING.end(record)
+    NO_TRACING.close()
 
 
 def test_the_extra_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with pytest.raises(MissingExtraError, match=r"toolglot\[otel\]"):
-        spans_to("http://127.0.0.1:4318/v1/traces")
+        otlp_tracing("http://127.0.0.1:4318/v1/traces")
 
 
 class Collector(BaseHTTPRequestHandler):
@@ -158,16 +168,10 @@ class Collector(BaseHTTPRequestHandler):
 
 def test_spans_are_sent_to_an_endpoint():
     Collector.got.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        observer = Observer(
-            tracing=spans_to(f"http://127.0.0.1:{server.server_port}/v1/traces", "my-gateway")
-        )
-        observer.end(asked(observer))
-        observer.tracing.close()
-        server.shutdown()
-        thread.join()
+    with serving(Collector) as url:
+        tracing = otlp_tracing(f"{url}/v1/traces", "my-gateway")
+        tracing.end(started(tracing))
+        tracing.close()
     ((path, body),) = Collector.got
     sent = ExportTraceServiceRequest.FromString(body).resource_spans[0]
     assert path == "/v1/traces"

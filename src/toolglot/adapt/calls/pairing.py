@@ -117,9 +117,7 @@ class _Pairing:
         self, run: tuple[Message, ...], first: int, calls: dict[str, ToolCall]
     ) -> Iterator[Message]:
         results, changed = self._collect(run, first, calls)
-        missing = [
-            call for call in calls.values() if call.kind != "provider" and call.id not in results
-        ]
+        missing = [call for call in calls.values() if call.id not in results]
         for call in missing:
             self._ctx.note(
                 "call-unanswered", self._ctx.at(first), f"{call.name} ({call.id}) has no result"

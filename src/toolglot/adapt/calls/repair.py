@@ -10,7 +10,7 @@ Unknown keys stay, missing ones are not made up.
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ _ROUNDS: Final = 6
 _FENCED: Final = re.compile(r"\s*```[\w-]*[ \t]*\n?(.*?)\n?\s*```\s*", re.DOTALL)
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _DIGITS: Final = 4000
 _TRUTH: Final = {"true": True, "True": True, "false": False, "False": False}
@@ -67,36 +68,45 @@ def _checker(schema: Json | None) -> Checker | None:
 
 # --- reading -------------------------------------------------------------------------------------
 
-_Read = tuple[Any, tuple[str, ...], bool]
 
-
-def _read(text: str) -> _Read | None:
+class _Reading(NamedTuple):
     """The value that a text means, how it was found, and whether something may be lost."""
+
+    value: Any
+    how: tuple[str, ...] = ()
+    lossy: bool = False
+
+    def after(self, step: str) -> "_Reading":
+        """The same with a step that came before."""
+        return self._replace(how=(step, *self.how))
+
+
+def _read(text: str) -> _Reading | None:
     stripped = text.strip()
     if stripped in ("", "null"):
-        return {}, ("there are no arguments",), False
+        return _Reading({}, ("there are no arguments",))
     try:
         return _unquoted(jsontext.exact(stripped))
     except ValueError:
         pass
     fenced = _FENCED.fullmatch(stripped)
     if fenced and (inner := _read(fenced[1])) is not None:
-        return inner[0], ("taken out of a fence", *inner[1]), inner[2]
+        return inner.after("taken out of a fence")
     if (found := from_xml(stripped)) is not None:
-        return found, ("read as XML",), False
+        return _Reading(found, ("read as XML",))
     return _guessed(stripped)
 
 
-def _unquoted(value: Any) -> _Read:
+def _unquoted(value: Any) -> _Reading:
     """A value; the one inside, if it is a text that holds a whole object itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "`", '"', "<"):
         inner = _read(value)
-        if inner is not None and isinstance(inner[0], dict):
-            return inner[0], ("encoded twice", *inner[1]), inner[2]
-    return value, (), False
+        if inner is not None and isinstance(inner.value, dict):
+            return inner.after("encoded twice")
+    return _Reading(value)
 
 
-def _guessed(text: str) -> _Read | None:
+def _guessed(text: str) -> _Reading | None:
     """What a lenient reader makes of a text that is no JSON."""
     if len(text) > _LONGEST:
         return None
@@ -107,27 +117,17 @@ def _guessed(text: str) -> _Read | None:
     if not isinstance(value, dict) or not value:
         return None
     if breaks_off(text):
-        return value, ("it broke off and was completed",), True
-    return value, ("broken JSON",), _words(text) != _words(jsontext.text(value))
+        return _Reading(value, ("it broke off and was completed",), lossy=True)
+    lossy = _words(text) != _words(jsontext.text(value))
+    return _Reading(value, ("broken JSON",), lossy)
 
 
 def breaks_off(text: str) -> bool:
     """Whether a JSON text ends inside a string, a list or an object."""
-    depth, inside, place = 0, False, 0
-    while place < len(text):
-        character = text[place]
-        if inside:
-            if character == "\\":
-                place += 1
-            inside = character != '"'
-        elif character == '"':
-            inside = True
-        elif character in "{[":
-            depth += 1
-        elif character in "}]":
-            depth -= 1
-        place += 1
-    return inside or depth > 0
+    outside = _STRING.sub("", text)
+    opened = outside.count("{") + outside.count("[")
+    closed = outside.count("}") + outside.count("]")
+    return '"' in outside or opened > closed
 
 
 def _words(text: str) -> str:
@@ -191,25 +191,29 @@ def coerce(value: Any, checking: Checker) -> tuple[Any, tuple[str, ...]]:
 
     The value is changed in place: hand in one of your own.
     """
-    said: dict[str, None] = {}
+    changes: dict[str, None] = {}
     for _ in range(_ROUNDS):
-        changed = False
-        for wrong in checking.wrong_types(value):
-            old = _at(value, wrong.path)
-            new, word = _as_type(old, wrong.types)
-            if new is not _NONE:
-                value = _with(value, wrong.path, new)
-                said[f"{path_of(wrong.path) or 'the whole'} as {word}"] = None
-                changed = True
-        if not changed:
+        value, done = _coerce_once(value, checking)
+        if not done:
             break
-    return value, tuple(said)
+        changes |= done
+    return value, tuple(changes)
+
+
+def _coerce_once(value: Any, checking: Checker) -> tuple[Any, dict[str, None]]:
+    changes: dict[str, None] = {}
+    for wrong in checking.wrong_types(value):
+        new, word = _as_type(_at(value, wrong.path), wrong.types)
+        if new is not _NONE:
+            value = _replaced(value, wrong.path, new)
+            changes[f"{path_of(wrong.path) or 'the whole'} as {word}"] = None
+    return value, changes
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     for step in path:
         if isinstance(value, dict) and isinstance(step, int):
-            step = str(step)  # noqa: PLW2901 - a key of digits is told as a number
+            step = str(step)  # noqa: PLW2901 - a key of digits is reported as a number
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
@@ -217,7 +221,7 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-def _with(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+def _replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     if not path:
         return new
     parent, step = _at(value, path[:-1]), path[-1]
@@ -261,17 +265,17 @@ def _to_null(value: Any) -> Any:
 
 
 def _to_object(value: Any) -> Any:
-    return _held(value, dict)
+    return _parsed_as(value, dict)
 
 
 def _to_array(value: Any) -> Any:
     if value is _NONE or value is None or isinstance(value, (list, dict)):
         return _NONE
-    held = _held(value, list)
-    return [value] if held is _NONE else held
+    parsed = _parsed_as(value, list)
+    return [value] if parsed is _NONE else parsed
 
 
-def _held(value: Any, kind: type[Any]) -> Any:
+def _parsed_as(value: Any, kind: type[Any]) -> Any:
     """The value that a text holds as JSON, if it is of that kind."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return _NONE

@@ -1,4 +1,4 @@
-"""Control characters in the arguments of calls: taken out only where that is asked for.
+"""Control characters in the arguments of calls, removed only where that is asked for.
 
 Arguments are data: a file with CRLF line ends or terminal colours must arrive as it is. Some
 clients break on U+0000 or on any control character, and ask for arguments without them. Only
@@ -14,7 +14,7 @@ _REMOVED: Final[dict[str, frozenset[str]]] = {
     "nul": frozenset("\0"),
     "c0": frozenset(map(chr, range(0x20))) - _KEPT,
 }
-"""What each mode takes out."""
+"""What each mode removes."""
 
 _SUSPECT: Final = re.compile(r"\\u00[01]|\\[bf]|[\x00-\x1f]")
 _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?', re.DOTALL)
@@ -23,7 +23,7 @@ _ESCAPES: Final = {"\\b": "\b", "\\f": "\f"}
 
 
 def sanitize_text(text: str, mode: str) -> tuple[str, int]:
-    """A plain text without the characters that a mode takes out, and how many those were."""
+    """A plain text without the characters that a mode removes, and their number."""
     removed = _REMOVED[mode]
     kept = "".join(character for character in text if character not in removed)
     return kept, len(text) - len(kept)
@@ -36,18 +36,18 @@ def sanitize_arguments(text: str, mode: str) -> tuple[str, int]:
         return text, 0
     count = 0
 
-    def unit(match: re.Match[str]) -> str:
+    def without_removed(match: re.Match[str]) -> str:
         nonlocal count
-        if _meant(match) not in removed:
+        if _character(match) not in removed:
             return match[0]
         count += 1
         return ""
 
-    def string(match: re.Match[str]) -> str:
-        return match[0] if match[2] else f'"{_UNIT.sub(unit, match[1])}"'
+    def in_value(match: re.Match[str]) -> str:
+        return match[0] if match[2] else f'"{_UNIT.sub(without_removed, match[1])}"'
 
-    return _STRING.sub(string, text), count
+    return _STRING.sub(in_value, text), count
 
 
-def _meant(match: re.Match[str]) -> str:
+def _character(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else _ESCAPES.get(match[0], match[0])

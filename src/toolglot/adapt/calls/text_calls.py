@@ -81,7 +81,7 @@ class DeclaredTools:
         kind, namespace = self._kinds.get(name, ("function", None))
         if kind == "custom":
             arguments = unwrap(arguments, name=name)
-        return ToolCall(id="", name=name, arguments=arguments, kind=kind, namespace=namespace)
+        return ToolCall(id="", name=name, arguments=arguments, type=kind, namespace=namespace)
 
 
 # --- calls that come twice ------------------------------------------------------------------------

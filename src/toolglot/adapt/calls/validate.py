@@ -37,7 +37,7 @@ from toolglot.wire import jsontext
 NO_NAME: Final = "tool call missing name"
 _SCHEMA_KEYS: Final = ("input_schema", "parameters", "parametersJsonSchema")
 _TOLD: Final = 3
-"""Problems of one call that a note tells."""
+"""Problems of one call that a note names."""
 
 
 # --- as a library ---------------------------------------------------------------------------------
@@ -230,8 +230,6 @@ class _Checks:
     def call(self, call: ToolCall, path: str, *, truncated: bool = False) -> ToolCall:
         """A call as the client gets it; the same one if there is nothing to change."""
         self.repaired = False
-        if call.kind == "provider":
-            return call
         if self._policy != "off":
             call = self._validated(call, path, truncated=truncated)
         return call if self._mode == "off" else self._sanitised(call, path)
@@ -267,7 +265,7 @@ class _Checks:
         if self._policy == "repair":
             return self._repaired(call, problems, path, truncated=truncated)
         code = "call-invalid" if self._policy == "retry" else "arguments-mismatch"
-        self._ctx.note(code, path, _told(call, problems))
+        self._ctx.note(code, path, _describe(call, problems))
         return call
 
     def _problems(self, call: ToolCall, path: str) -> list[Problem]:
@@ -297,11 +295,11 @@ class _Checks:
         schema = tool.parameters if isinstance(tool, FunctionTool) else None
         repair = repair_arguments(call.arguments, schema) if known else None
         if repair is None:
-            self._ctx.note("arguments-mismatch", path, f"invalid: {_told(call, problems)}")
+            self._ctx.note("arguments-mismatch", path, f"invalid: {_describe(call, problems)}")
             return call
-        told = f"{call.name}: {'; '.join(repair.how)}"
+        message = f"{call.name}: {'; '.join(repair.how)}"
         lossy = repair.lossy or truncated
-        self._ctx.note("arguments-repaired", path, told, "lossy" if lossy else "info")
+        self._ctx.note("arguments-repaired", path, message, "lossy" if lossy else "info")
         self.repaired = True
         return replace(call, arguments=repair.arguments)
 
@@ -310,12 +308,12 @@ class _Checks:
         text, count = clean(call.arguments, self._mode)
         if not count:
             return call
-        told = f"{count} control characters in the arguments of {call.name}"
-        self._ctx.note("arguments-sanitised", path, told)
+        message = f"{count} control characters in the arguments of {call.name}"
+        self._ctx.note("arguments-sanitised", path, message)
         return replace(call, arguments=text)
 
 
-def _told(call: ToolCall, problems: list[Problem]) -> str:
+def _describe(call: ToolCall, problems: list[Problem]) -> str:
     words = "; ".join(map(str, problems[:_TOLD]))
     more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
     return f"{call.name or 'a call'}: {words}{more}"
@@ -374,7 +372,7 @@ class CheckCalls:
         return self._end(event) if isinstance(event, PartEnded) else (event,)
 
     def _start(self, event: PartStarted) -> Sequence[Event]:
-        if isinstance(event.part, ToolCall) and event.part.kind != "provider":
+        if isinstance(event.part, ToolCall):
             number = self._counts[event.choice] = self._counts.get(event.choice, 0) + 1
             self._numbers[event.index] = number
             if event.whole:

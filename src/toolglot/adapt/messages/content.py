@@ -12,7 +12,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt.calls.arguments import made_id, normalise
-from toolglot.adapt.tools.hosted_table import FOUND
 from toolglot.context import Context
 from toolglot.ir import (
     Audio,
@@ -79,7 +78,7 @@ class Walk:
     """Adapts parts one by one, collecting what has to move."""
 
     def __init__(self, ctx: Context) -> None:
-        _, self._target = ctx.surfaces
+        self._source, self._target = ctx.surfaces
         self._ctx = ctx
         self._marks = self._target.cache_marks
         self.moved: dict[int, list[Part]] = {}
@@ -177,7 +176,8 @@ class Walk:
         """A part of one protocol only, in that protocol only; what can be read of it stays."""
         if part.protocol == self._target.name:
             return part
-        found = FOUND.get((part.protocol, part.type))
+        named = self._source.found_tools if part.protocol == self._source.name else {}
+        found = named.get(part.type)
         if found is not None and isinstance(part.value.get(found), str):
             # All tools are declared at once here, so this is all that there is to say.
             self._ctx.note("part-replaced", path, "the tool that was found is named", "info")

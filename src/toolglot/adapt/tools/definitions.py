@@ -15,15 +15,22 @@ from toolglot.ir import (
     Tool,
     ToolChoice,
 )
-from toolglot.schema.cache import by_text
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.surface import Surface
-from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_cache import by_text, recall
 
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
 
-_filter_required = by_text(filter_required)
+
+@by_text
+def _filter_required(
+    schema: Json,
+    markers: tuple[str, ...],
+    booleans: bool,  # noqa: FBT001 - a key of the cache
+) -> tuple[Json, tuple[str, ...]]:
+    return filter_required(schema, markers=markers, booleans=booleans)
+
 
 EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
 
@@ -93,8 +100,9 @@ def _adapt_function(
     elif _wants_filter(tool, source, target, ctx):
         filtered, removed = _filter_required(
             schema,
-            markers=MARKERS if options.optional_markers is None else options.optional_markers,
-            booleans=options.optional_booleans,
+            ctx,
+            MARKERS if options.optional_markers is None else options.optional_markers,
+            options.optional_booleans,
         )
         if removed:
             changes["parameters"] = filtered

@@ -116,7 +116,7 @@ def _part(part: Part, index: int, place: int, ctx: Context) -> Part:
         return replace(part, kind="function")
     if isinstance(part, ToolCall) and part.kind == "custom":
         ctx.note("arguments-wrapped", ctx.at(index, place), f"the free text of {part.name}")
-        return replace(part, kind="function", arguments=jsontext.text({KEY: part.arguments}))
+        return replace(part, type="function", arguments=jsontext.text({KEY: part.arguments}))
     return part
 
 

@@ -5,15 +5,16 @@ that both have. One that the client runs becomes a function, and its calls come 
 knows them. What has no counterpart is left out with a note; the request works without it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from toolglot.adapt.tools.hosted_table import NATIVE, RUN, Native, Run
-from toolglot.adapt.tools.namespaces import joined, unused
+from toolglot.adapt.tools.client_tools import ClientCalls, by_client, call_item
+from toolglot.adapt.tools.namespaces import unused
 from toolglot.context import Context
+from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import (
     FunctionTool,
     Json,
@@ -22,18 +23,26 @@ from toolglot.ir import (
     Part,
     ProviderTool,
     Request,
-    Text,
     Tool,
-    ToolCall,
     ToolChoice,
-    ToolResult,
 )
 from toolglot.surface import Surface
 from toolglot.undo import Step
-from toolglot.wire import jsontext
+
+PURPOSES: Final = {
+    "web_search": frozenset(
+        {"max_uses", "allowed_domains", "blocked_domains", "location", "context_size"}
+    ),
+    "web_fetch": frozenset({"max_uses", "allowed_domains", "blocked_domains"}),
+    "code_execution": frozenset[str](),
+}
+"""What tools that providers run are for, and the settings that mean the same for all of them."""
 
 _ABOUT: Final = frozenset({"type", "name", "cache_control"})
 """Members of a tool that are no settings of it."""
+
+
+_Row = TypeVar("_Row", ClientTool, HostedTool)
 
 
 def map_provider_tools(request: Request, ctx: Context) -> Request:
@@ -42,12 +51,15 @@ def map_provider_tools(request: Request, ctx: Context) -> Request:
     declared = any(
         type(tool) is ProviderTool and tool.protocol != target.name for tool in request.tools
     )
-    called = _ITEMS.get(source.name) is not None and any(map(_is_opaque, request.messages))
+    items = {
+        kind: tool for tool in source.client_tools if tool.call for kind in (tool.call, tool.output)
+    }
+    called = bool(items) and any(map(_is_opaque, request.messages))
     if not (declared or called):
         return request
     mapping = _Mapping(request, source, target, ctx)
     tools = mapping.tools() if declared else request.tools
-    messages = mapping.messages() if called else request.messages
+    messages = mapping.messages(items) if called else request.messages
     return mapping.choice(replace(request, tools=tools, messages=messages))
 
 
@@ -58,7 +70,7 @@ def _is_opaque(message: Message) -> bool:
     return False
 
 
-def _find(rows: Sequence[Any], kind: str) -> Any:
+def _find(rows: Sequence[_Row], kind: str) -> _Row | None:
     """The row for a type of tool; a version adds a date to it."""
     for row in rows:
         if any(kind == each or kind.startswith(f"{each}_2") for each in row.types):
@@ -111,9 +123,10 @@ class _Mapping:
             return tool
         if tool.value.get("cache_control") is not None:
             self._ctx.note("cache-dropped", path)
-        run = _find(RUN.get(tool.protocol, ()), tool.type)
-        if run is not None and _by_client(run, tool.value):
-            return self._function(tool, run, path)
+        own = tool.protocol == self._source.name
+        defined = _find(self._source.client_tools, tool.type) if own else None
+        if defined is not None and by_client(defined, tool.value):
+            return self._function(tool, defined, path)
         mapped = self._native(tool, path)
         if mapped is None:
             self._choose(tool, None)
@@ -129,17 +142,15 @@ class _Mapping:
 
     def _native(self, tool: ProviderTool, path: str) -> ProviderTool | None:
         name, model = self._target.name, self._request.model
-        own = _find(NATIVE.get(tool.protocol, ()), tool.type)
-        native = next(
-            (row for row in NATIVE.get(name, ()) if own and row.capability == own.capability), None
-        )
-        if native is None or native.models not in model:
+        own = self._hosted(tool)
+        native = None if own is None else self._counterpart(own)
+        if own is None or native is None or native.models not in model:
             self._ctx.note("tool-dropped", path, f"{name} has nothing like {tool.type}")
             return None
-        if native.capability in self._mapped:
+        if native.purpose in self._mapped:
             self._ctx.note("tool-mapped", path, f"{tool.type} is there already", "info")
             return None
-        self._mapped.add(native.capability)
+        self._mapped.add(native.purpose)
         settings, lost = _read(tool, own)
         lost += [key for key in settings if key not in native.settings]
         mapped = _written(native, settings, name)
@@ -150,7 +161,17 @@ class _Mapping:
         self._choose(tool, self._choice_of(native, mapped))
         return mapped
 
-    def _choice_of(self, native: Native, mapped: ProviderTool) -> ToolChoice | None:
+    def _hosted(self, tool: ProviderTool) -> HostedTool | None:
+        own = tool.protocol == self._source.name
+        return _find(self._source.hosted_tools, tool.type) if own else None
+
+    def _counterpart(self, own: HostedTool) -> HostedTool | None:
+        if own.purpose not in PURPOSES:
+            return None
+        rows = self._target.hosted_tools
+        return next((row for row in rows if row.purpose == own.purpose), None)
+
+    def _choice_of(self, native: HostedTool, mapped: ProviderTool) -> ToolChoice | None:
         if native.choice == "name":
             return ToolChoice(mode="tool", names=(str(mapped.value["name"]),))
         if native.choice == "type":
@@ -160,14 +181,14 @@ class _Mapping:
 
     # --- run by the client
 
-    def _function(self, tool: ProviderTool, run: Run, path: str) -> FunctionTool:
+    def _function(self, tool: ProviderTool, defined: ClientTool, path: str) -> FunctionTool:
         value = tool.value
         given = value.get("name")
-        before = given if isinstance(given, str) else run.name
-        name = self._names[run.name] = unused(before, self._taken)
+        before = given if isinstance(given, str) else defined.name
+        name = self._names[defined.name] = unused(before, self._taken)
         self._ctx.note("tool-wrapped", path, f"{tool.type} is told as the function {name}")
-        if run.call:
-            make = partial(_item, run=run, protocol=tool.protocol)
+        if defined.call:
+            make = partial(call_item, tool=defined, protocol=tool.protocol)
             self._ctx.undo.tool(name, Step(name=name, part=make))
         elif name != before:
             self._ctx.undo.tool(name, Step(name=before))
@@ -175,15 +196,15 @@ class _Mapping:
         words, schema = value.get("description"), value.get("parameters")
         return FunctionTool(
             name=name,
-            description=words if words and isinstance(words, str) else run.description,
-            parameters=schema if schema and isinstance(schema, dict) else run.parameters,
+            description=words if words and isinstance(words, str) else defined.description,
+            parameters=schema if schema and isinstance(schema, dict) else defined.parameters,
         )
 
     # --- history
 
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self, items: Mapping[str, ClientTool]) -> tuple[Message, ...]:
         """Calls and results of tools that the client ran, as those of functions."""
-        items, calls = _ITEMS[self._source.name], _Calls()
+        calls = ClientCalls()
         changed: list[Message] = []
         for index, message in enumerate(self._request.messages):
             if not _is_opaque(message):
@@ -196,16 +217,18 @@ class _Mapping:
             changed.append(replace(message, parts=parts))
         return tuple(changed)
 
-    def _part(self, part: Part, items: dict[str, Run], calls: "_Calls", path: str) -> Part:
-        run = items.get(part.type) if isinstance(part, Opaque) else None
-        if run is None or not isinstance(part, Opaque) or part.protocol != self._source.name:
+    def _part(
+        self, part: Part, items: Mapping[str, ClientTool], calls: ClientCalls, path: str
+    ) -> Part:
+        tool = items.get(part.type) if isinstance(part, Opaque) else None
+        if tool is None or not isinstance(part, Opaque) or part.protocol != self._source.name:
             return part
-        name = self._names.get(run.name, run.name)
-        told = calls.call(part, run, name) if part.type == run.call else calls.result(part, run)
-        if told is None:
+        name = self._names.get(tool.name, tool.name)
+        made = calls.call(part, tool, name) if part.type == tool.call else calls.result(part, tool)
+        if made is None:
             return part
         self._ctx.note("tool-wrapped", path, f"{part.type} is told as one of the function {name}")
-        return told
+        return made
 
     # --- tool choice
 
@@ -223,7 +246,7 @@ class _Mapping:
     def _choosable(self, tools: tuple[Tool, ...]) -> bool:
         if not tools or any(not isinstance(tool, ProviderTool) for tool in tools):
             return True  # Where there are no tools at all, that is said later.
-        rows = NATIVE.get(self._target.name, ())
+        rows = self._target.hosted_tools
         return any(
             (row := _find(rows, tool.type)) is not None and row.choice
             for tool in tools
@@ -264,7 +287,7 @@ class _Mapping:
 # --- settings of tools that a provider runs ------------------------------------------------------
 
 
-def _read(tool: ProviderTool, native: Native) -> tuple[Json, list[str]]:
+def _read(tool: ProviderTool, native: HostedTool) -> tuple[Json, list[str]]:
     """The settings of a tool under their common names, and the members that are none."""
     body = tool.value.get(tool.type) if native.wrapped else tool.value
     rest = _copy(body) if isinstance(body, dict) else {}
@@ -289,13 +312,13 @@ def _take(value: Any, path: list[str]) -> Any:
     return value.pop(path[-1], None) if isinstance(value, dict) else None
 
 
-def _says_nothing(key: str, value: Any, native: Native) -> bool:
+def _says_nothing(key: str, value: Any, native: HostedTool) -> bool:
     if key in _ABOUT or value in (None, [], {}, {"type": "approximate"}):
         return True
     return value in native.neutral.get(key, ())
 
 
-def _written(native: Native, settings: Json, protocol: str) -> ProviderTool:
+def _written(native: HostedTool, settings: Json, protocol: str) -> ProviderTool:
     body = dict(native.wire)
     for name, path in native.settings.items():
         if name in settings:
@@ -313,114 +336,3 @@ def _put(body: Json, path: list[str], value: Any, *, located: bool) -> None:
     if located and not parents and isinstance(value, dict):
         value = {"type": "approximate", **value}
     body[last] = value
-
-
-# --- calls of tools that a client runs -----------------------------------------------------------
-
-_ITEMS: Final[dict[str, dict[str, Run]]] = {
-    protocol: {kind: row for row in rows if row.call for kind in (row.call, row.output)}
-    for protocol, rows in RUN.items()
-    if any(row.call for row in rows)
-}
-"""By protocol: types of calls and results, and the tools that they are of."""
-
-
-def _by_client(run: Run, value: Json) -> bool:
-    """Whether it is the client that runs a tool, or made a call."""
-    for key, allowed in run.only.items():
-        said = value.get(key)
-        if (said.get("type") if isinstance(said, dict) else said) not in allowed:
-            return False
-    return True
-
-
-def _item(call: ToolCall, run: Run, protocol: str) -> Part:
-    """A call as an item of the client's own; still a function call, if it makes no sense so."""
-    arguments = _arguments(call.arguments, run)
-    if arguments is None:
-        return call
-    value: Json = {
-        "type": run.call,
-        "id": f"{run.id}{call.id}",
-        "call_id": call.id,
-        run.member: {**run.fixed, **arguments},
-        "status": "completed",
-        **run.beside,
-    }
-    return Opaque(protocol=protocol, type=run.call, value=value)
-
-
-def _arguments(text: str, run: Run) -> Json | None:
-    try:
-        arguments = jsontext.peek(text)
-    except ValueError:
-        return None
-    if not isinstance(arguments, dict):
-        return None
-    for key, kind in run.needs.items():
-        value = arguments.get(key)
-        if kind is list and isinstance(value, str):
-            arguments[key] = [*run.before, value]
-        elif not isinstance(value, kind):
-            return None
-    return arguments
-
-
-class _Calls:
-    """The calls of a history, to pair them with their results."""
-
-    def __init__(self) -> None:
-        self._ids: dict[str, str] = {}
-
-    def call(self, part: Opaque, run: Run, name: str) -> ToolCall | None:
-        """The call of a function; None if the item is none that the client ran."""
-        value = part.value
-        call_id, given = value.get("call_id") or value.get("id"), value.get(run.member)
-        if not isinstance(call_id, str) or not _by_client(run, value):
-            return None
-        if isinstance(given, dict):
-            said = {k: v for k, v in given.items() if v is not None and run.fixed.get(k) != v}
-            given = jsontext.text(said)
-        if not isinstance(given, str):
-            return None
-        for key in (call_id, value.get("id")):
-            if isinstance(key, str):
-                self._ids[key] = call_id
-        return ToolCall(id=call_id, name=name, arguments=given)
-
-    def result(self, part: Opaque, run: Run) -> ToolResult | None:
-        """The result of such a call; None if there was no such call."""
-        value = part.value
-        given = value.get("call_id") or value.get("id")
-        call_id = self._ids.get(given) if isinstance(given, str) else None
-        if call_id is None:
-            return None
-        failed = True if value.get("status") == "failed" else None
-        text = _told(value.get(run.result), run)
-        return ToolResult(id=call_id, parts=(Text(text=text),), is_error=failed)
-
-
-def _told(value: Any, run: Run) -> str:
-    """What a tool said, as text."""
-    if run.result == "tools":
-        names = list(_found(value))
-        return (
-            f"These tools can be called now: {', '.join(names)}"
-            if names
-            else "No tools were found."
-        )
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else jsontext.text(value)
-
-
-def _found(tools: Any) -> Iterator[str]:
-    """The names of tools that a search has found, as they are called without namespaces."""
-    for tool in tools if isinstance(tools, list) else ():
-        name = tool.get("name") if isinstance(tool, dict) else None
-        if not isinstance(name, str):
-            continue
-        if tool.get("type") == "namespace":
-            yield from (joined(name, inner) for inner in _found(tool.get("tools")))
-        else:
-            yield name

@@ -1,9 +1,9 @@
 """Schemas as the target takes them; arguments come back as the client declared them.
 
-The target's surface says what its schemas may be: any JSON Schema or a dialect of it, another
-one where `strict` is asked for, which formats it knows. A tool's schema that is rewritten may
-differ in its arguments (`"2"` for 2, null for what is not there); that is undone in the answer
-and done in the history. Tools whose arguments do not differ are left to stream as they come.
+The target's surface says what its schemas may be: any JSON Schema or a subset of it, another one
+where `strict` is asked for, which formats it knows. A tool's schema that is rewritten may differ in
+its arguments (`"2"` for 2, null for what is not there); that is undone in the answer and done in
+the history. Tools whose arguments do not differ are left to stream as they come.
 """
 
 from typing import Any
@@ -13,62 +13,87 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, Message, OutputFormat, Request, Tool, ToolCall
-from toolglot.schema.cache import by_text
 from toolglot.schema.convert import WRAPPED, Plan, Texts
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.merge import References
 from toolglot.schema.narrow import Narrowed, narrow
 from toolglot.schema.openapi import from_openapi
 from toolglot.schema.roots import is_object_root, object_root
-from toolglot.schema.subsets import DIALECTS
+from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import Surface
 from toolglot.undo import Step
-from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_cache import by_text, recall
 
 
 def narrow_schemas(request: Request, ctx: Context) -> Request:
     """Write schemas of tools and of output in the words that the target understands."""
     if not request.tools and (request.output is None or request.output.schema is None):
         return request
-    told = recall(_tell_tools, request.tools, ctx)
-    if told is ctx.known:
-        ctx.known = told.tools
+    adapted = recall(_adapt_tools, request.tools, ctx)
+    if adapted is ctx.known:
+        ctx.known = adapted.tools
     changes: dict[str, Any] = {}
-    if told.tools is not request.tools:
-        changes["tools"] = told.tools
-    for name, texts in told.texts.items():
+    if adapted.tools is not request.tools:
+        changes["tools"] = adapted.tools
+    for name, texts in adapted.texts.items():
         ctx.undo.tool(name, Step(name=name, arguments=texts.widen))
     output = request.output
     if output is not None and output.schema is not None:
         other = _Schemas(ctx).output(output, output.schema)
         if other is not output:
             changes["output"] = other
-    if told.texts:
-        changes["messages"] = tuple(_message(each, told.texts) for each in request.messages)
+    if adapted.texts:
+        changes["messages"] = tuple(_message(each, adapted.texts) for each in request.messages)
+    ctx.schema_texts.clear()
     return replace(request, **changes) if changes else request
 
 
 class _Tools(Struct, frozen=True):
-    """Tools for the target, and how the arguments of some of them are told."""
+    """Tools for the target, and how the arguments of some of them are converted."""
 
     tools: tuple[Tool, ...]
     texts: dict[str, Texts]
 
 
-def _tell_tools(tools: tuple[Tool, ...], ctx: Context) -> _Tools:
+def _adapt_tools(tools: tuple[Tool, ...], ctx: Context) -> _Tools:
     work = _Schemas(ctx)
-    told = tuple(
+    adapted = tuple(
         work.tool(tool, index) if isinstance(tool, FunctionTool) and tool.parameters else tool
         for index, tool in enumerate(tools)
     )
-    return _Tools(told if _differ(told, tools) else tools, work.texts)
+    return _Tools(adapted if _differ(adapted, tools) else tools, work.texts)
 
 
 def _differ(new: tuple[Tool, ...], old: tuple[Tool, ...]) -> bool:
     return any(one is not two for one, two in zip(new, old, strict=True))
 
 
-class _Told(Struct, frozen=True):
+# --- what is remembered of a schema ---------------------------------------------------------------
+
+
+@by_text
+def _narrow(schema: Json, subset: str, tool: bool) -> tuple[Json, Narrowed | None]:  # noqa: FBT001
+    """The schema in a subset, with what was done to it; None if that is not possible."""
+    narrowed = narrow(schema, SUBSETS[subset], tool=tool)
+    return (schema, None) if narrowed is None else (narrowed.schema, replace(narrowed, schema={}))
+
+
+@by_text
+def _is_plain(
+    schema: Json,
+    formats: frozenset[str] | None,
+    needs_object: bool,  # noqa: FBT001
+) -> tuple[Json, bool]:
+    """Whether a target that takes all of JSON Schema takes a schema as it is."""
+    if needs_object and not is_object_root(schema):
+        return schema, False
+    return schema, formats is None or drop_formats(schema, formats)[0] is schema
+
+
+# --- tools and output -----------------------------------------------------------------------------
+
+
+class _Adapted(Struct, frozen=True):
     """A schema for the target, and how arguments differ."""
 
     schema: Json
@@ -76,28 +101,26 @@ class _Told(Struct, frozen=True):
 
 
 class _Schemas:
-    __slots__ = ("_ctx", "_dialect", "_source", "_target", "texts")
+    __slots__ = ("_ctx", "_source", "_subset", "_target", "texts")
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._source, self._target = ctx.surfaces
-        self._dialect = ctx.options.schema_dialect or self._target.schema
+        self._subset = ctx.options.schema_dialect or self._target.schema
         self.texts: dict[str, Texts] = {}
-        """By tool, how arguments in the history are told."""
-
-    # --- tools -----------------------------------------------------------------------------------
+        """By tool, how arguments in the history are converted."""
 
     def tool(self, tool: FunctionTool, index: int) -> FunctionTool:
         schema = self._read(tool.parameters or {}, index)
-        told = self._strict(schema, index) if tool.strict else None
-        strict = tool.strict and told is not None
-        if told is None:
-            told = self._told(schema, index)
-        if told.plan is not None:
-            self.texts[tool.name] = Texts(told.plan)
-        if strict is tool.strict and told.schema is tool.parameters:
+        adapted = self._strict(schema, index) if tool.strict else None
+        strict = tool.strict and adapted is not None
+        if adapted is None:
+            adapted = self._lenient(schema, index)
+        if adapted.plan is not None:
+            self.texts[tool.name] = Texts(adapted.plan)
+        if strict is tool.strict and adapted.schema is tool.parameters:
             return tool
-        return replace(tool, parameters=told.schema, strict=strict)
+        return replace(tool, parameters=adapted.schema, strict=strict)
 
     def _read(self, schema: Json, index: int) -> Json:
         if not self._source.openapi_schemas:
@@ -107,45 +130,58 @@ class _Schemas:
             self._ctx.note("schema-narrowed", self._ctx.tool_at(index), "OpenAPI as JSON Schema")
         return read
 
-    def _strict(self, schema: Json, index: int) -> _Told | None:
+    def _strict(self, schema: Json, index: int) -> _Adapted | None:
         """The schema for a strict tool; None if there is none."""
         if not self._target.strict_schema:
-            return _Told(schema)
+            return _Adapted(schema)
         path = self._ctx.tool_at(index)
-        narrowed = narrow(schema, DIALECTS[self._target.strict_schema])
-        if narrowed is None:
+        adapted = self._narrowed(schema, self._target.strict_schema, path, tool=True)
+        if adapted is None:
             words = f"{self._target.name} cannot be strict about this schema"
             self._ctx.note("strict-dropped", f"{path}.strict", words)
-            return None
-        self._note(narrowed, path)
-        return _Told(narrowed.schema, narrowed.plan)
+        return adapted
 
-    def _told(self, schema: Json, index: int) -> _Told:
+    def _lenient(self, schema: Json, index: int) -> _Adapted:
+        """The schema for a tool that is not strict."""
         target = self._target
-        if not self._dialect and _is_plain(schema, target.schema_formats, target.object_schemas):
-            return _Told(schema)
+        if not self._subset:
+            _, plain = _is_plain(schema, self._ctx, target.schema_formats, target.object_schemas)
+            if plain:
+                return _Adapted(schema)
         path = self._ctx.tool_at(index)
-        if self._dialect:
-            narrowed = narrow(schema, DIALECTS[self._dialect])
+        if self._subset:
+            narrowed = self._narrowed(schema, self._subset, path, tool=True)
             if narrowed is not None:
-                self._note(narrowed, path)
-                return _Told(narrowed.schema, narrowed.plan)
+                return narrowed
             self._ctx.note("schema-refused", path)
-        told = _Told(schema)
+        adapted = _Adapted(schema)
         if target.object_schemas and not is_object_root(schema):
-            told = self._rooted(schema, path)
-        return _Told(self._known_formats(told.schema, path), told.plan)
+            adapted = self._rooted(schema, path)
+        return _Adapted(self._known_formats(adapted.schema, path), adapted.plan)
 
-    def _rooted(self, schema: Json, path: str) -> _Told:
+    def _narrowed(self, schema: Json, subset: str, path: str, *, tool: bool) -> _Adapted | None:
+        """The schema in a subset, with notes of what was done to it."""
+        made, narrowed = _narrow(schema, self._ctx, subset, tool)
+        if narrowed is None:
+            return None
+        if narrowed.rewritten:
+            words = f"said otherwise: {', '.join(narrowed.rewritten)}"
+            self._ctx.note("schema-narrowed", path, words)
+        if narrowed.dropped:
+            code = "schema-loosened" if narrowed.lossy else "schema-narrowed"
+            self._ctx.note(code, path, f"not said: {', '.join(narrowed.dropped)}")
+        return _Adapted(made, narrowed.plan)
+
+    def _rooted(self, schema: Json, path: str) -> _Adapted:
         root = object_root(schema, References(schema))
         words = f"an object at the top: {', '.join(root.rewritten)}"
         self._ctx.note("schema-loosened" if root.lossy else "schema-narrowed", path, words)
         if not root.wrapped:
-            return _Told(root.schema)
+            return _Adapted(root.schema)
         plan = Plan()
         plan.wrap = True
         plan.order = (WRAPPED,)
-        return _Told(root.schema, plan.done())
+        return _Adapted(root.schema, plan.done())
 
     def _known_formats(self, schema: Json, path: str) -> Json:
         known = self._target.schema_formats
@@ -153,56 +189,34 @@ class _Schemas:
             return schema
         schema, dropped = drop_formats(schema, known)
         if dropped:
-            self._ctx.note(
-                "format-dropped", path, f"{self._target.name} has no {', '.join(dropped)}"
-            )
+            words = f"{self._target.name} has no {', '.join(dropped)}"
+            self._ctx.note("format-dropped", path, words)
         return schema
-
-    def _note(self, narrowed: Narrowed, path: str) -> None:
-        if narrowed.rewritten:
-            self._ctx.note(
-                "schema-narrowed", path, f"said otherwise: {', '.join(narrowed.rewritten)}"
-            )
-        if narrowed.dropped:
-            code = "schema-loosened" if narrowed.lossy else "schema-narrowed"
-            self._ctx.note(code, path, f"not said: {', '.join(narrowed.dropped)}")
-
-    # --- output ----------------------------------------------------------------------------------
 
     def output(self, output: OutputFormat, schema: Json) -> OutputFormat:
         """Structured output. It reaches the client as it comes, so nothing may differ in it."""
         path, target = self._ctx.setting("output"), self._target
-        read = from_openapi(schema) if self._source.openapi_schemas else schema
-        if read is not schema:
+        adapted = from_openapi(schema) if self._source.openapi_schemas else schema
+        if adapted is not schema:
             self._ctx.note("schema-narrowed", path, "OpenAPI as JSON Schema")
         strict = output.strict
-        dialect = _output_dialect(target, self._ctx.options.schema_dialect, strict=bool(strict))
-        told = read
-        if dialect:
-            narrowed = narrow(read, DIALECTS[dialect], tool=False)
+        subset = _output_subset(target, self._ctx.options.schema_dialect, strict=bool(strict))
+        if subset:
+            narrowed = self._narrowed(adapted, subset, path, tool=False)
             if narrowed is not None:
-                self._note(narrowed, path)
-                told = narrowed.schema
+                adapted = narrowed.schema
             elif strict and "output_strict" in target.settings:
                 strict = False
                 words = f"{target.name} cannot be strict about this schema"
                 self._ctx.note("strict-dropped", path, words)
             else:
                 self._ctx.note("schema-refused", path)
-        if told is schema and strict is output.strict:
+        if adapted is schema and strict is output.strict:
             return output
-        return replace(output, schema=told, strict=strict)
+        return replace(output, schema=adapted, strict=strict)
 
 
-@by_text
-def _is_plain(schema: Json, known: frozenset[str] | None, rooted: bool) -> bool:  # noqa: FBT001
-    """Whether a target without a dialect takes a schema as it is."""
-    if rooted and not is_object_root(schema):
-        return False
-    return known is None or drop_formats(schema, known)[0] is schema
-
-
-def _output_dialect(target: Surface, chosen: str | None, *, strict: bool) -> str:
+def _output_subset(target: Surface, chosen: str | None, *, strict: bool) -> str:
     return chosen or (target.strict_schema if strict else "") or target.output_schema
 
 

@@ -1,13 +1,14 @@
 """Formats without marks of their own: JSON, fences, lines."""
 
-from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
-from toolglot.dialects.elements import NameTagForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.pythonic import PythonForm
-from toolglot.dialects.react import ReactForm
-from toolglot.dialects.reader import Dialect
+from toolglot.dialects.dialect import Dialect, ResultTemplate
+from toolglot.dialects.engines.elements import NameTagForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.pythonic import PythonForm
+from toolglot.dialects.engines.react import ReactForm
 from toolglot.dialects.rows.shared import (
     ACTION,
     BARE_ANYWHERE,
@@ -18,18 +19,18 @@ from toolglot.dialects.rows.shared import (
     MISTRAL_ARRAY,
     PYTHON_LIST,
 )
+from toolglot.dialects.writers import JsonWriter, NamedWriter, json_array
 
-
-def bare() -> Iterator[Dialect]:
-    """The rows of this family."""
-    yield Dialect(
+ROWS: Final = (
+    Dialect(
         name="openai_json",
         models="models that copy API payloads",
         example='{"tool_calls": [{"id": "a1", "type": "function", "function": '
         '{"name": "get_weather", "arguments": "{}"}}]}',
         forms=(JsonForm(openers=("{",), at="start", keeps_opener=True, envelope=True),),
-    )
-    yield Dialect(
+        write=replace(json_array('{"tool_calls": ', "}"), nested=True, id="id"),
+    ),
+    Dialect(
         name="llama3_json",
         models="Llama 3.1 to 3.3",
         example='<|python_tag|>{"name": "get_weather", "parameters": {"city": "Oslo"}}',
@@ -50,9 +51,10 @@ def bare() -> Iterator[Dialect]:
             ),
             BARE_ANYWHERE,
         ),
+        write=JsonWriter(open="<|python_tag|>", between="; ", arguments="parameters"),
         drops=("<|eom_id|>", "<|eot_id|>"),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="functionary_v32",
         models="Functionary v3.2",
         example='get_weather\n{"city": "Oslo"}',
@@ -67,10 +69,11 @@ def bare() -> Iterator[Dialect]:
             )
             for opener, at in ((">>>", "any"), ("", "begin"))
         ),
+        write=NamedWriter(template="{name}\n{arguments}", between=">>>"),
         drops=(">>>all\n", "<|eot_id|>"),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="glm4_legacy",
         models="GLM-4 of 2024",
         example='get_weather\n{"city": "Oslo"}',
@@ -78,50 +81,52 @@ def bare() -> Iterator[Dialect]:
             NamedForm(openers=(opener,), at=at, separators=("\n",), special=True)
             for opener, at in (("<|assistant|>", "any"), ("", "begin"))
         ),
+        write=NamedWriter(template="{name}\n{arguments}", between="<|assistant|>"),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="json_bare",
         models="small models",
         example='{"name": "get_weather", "arguments": {"city": "Oslo"}}',
         forms=(BARE_OBJECT,),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="json_array_bare",
         models="small models",
         example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
         forms=(BARE_ARRAY,),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="xlam",
         models="xLAM",
         example='[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
         forms=(BARE_ARRAY, FENCE, MISTRAL_ARRAY, HERMES),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="pythonic",
         models="Llama 3.2, ToolACE",
         example="[get_weather(city='Oslo')]",
         forms=(PYTHON_LIST,),
         drops=("<|eom_id|>", "<|eot_id|>"),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="json_fence",
         models="any model when prompted so",
         example='```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n```',
         forms=(FENCE,),
+        write=JsonWriter(begin="```json\n", end="\n```"),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="cline_xml",
         models="any model in Cline, Roo and Kilo",
         example="<get_weather>\n<city>Oslo</city>\n</get_weather>",
         forms=(NameTagForm(),),
         reasoning=(("<thinking>", "</thinking>"),),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="react",
         models="any model in ReAct agents",
         example='Thought: look\nAction: get_weather\nAction Input: {"city": "Oslo"}\nObservation:',
@@ -129,7 +134,9 @@ def bare() -> Iterator[Dialect]:
             ReactForm(openers=("Action",), at="line"),
             ACTION,
         ),
+        result=ResultTemplate(open="Observation: "),
         reasoning=(("Thought:", "\n"),),
         drops=("Final Answer:",),
         auto=False,
-    )
+    ),
+)

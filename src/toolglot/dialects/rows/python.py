@@ -1,20 +1,20 @@
 """Calls written as Python."""
 
-from collections.abc import Iterator
+from typing import Final
 
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.pythonic import PythonForm
-from toolglot.dialects.reader import Dialect
+from toolglot.dialects.dialect import Dialect, ResultTemplate
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.pythonic import PythonForm
 from toolglot.dialects.rows.shared import BARE_OBJECT, PYTHON_LIST
+from toolglot.dialects.writers import PythonWriter
 
+CALL: Final = "get_weather(city='Oslo')"
 
-def python() -> Iterator[Dialect]:
-    """The rows of this family."""
-    call = "get_weather(city='Oslo')"
-    yield Dialect(
+ROWS: Final = (
+    Dialect(
         name="lfm2",
         models="LFM2, LFM2.5",
-        example=f"<|tool_call_start|>[{call}]<|tool_call_end|>",
+        example=f"<|tool_call_start|>[{CALL}]<|tool_call_end|>",
         forms=(
             PythonForm(
                 openers=("<|tool_call_start|>",),
@@ -29,11 +29,11 @@ def python() -> Iterator[Dialect]:
         ),
         drops=("<|im_end|>",),
         strays=("<|tool_call_end|>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="minicpm3",
         models="MiniCPM3",
-        example=f"<|tool_call_start|>\n```python\n{call}\n```\n<|tool_call_end|>",
+        example=f"<|tool_call_start|>\n```python\n{CALL}\n```\n<|tool_call_end|>",
         forms=(
             PythonForm(
                 openers=("<|tool_call_start|>",),
@@ -42,20 +42,26 @@ def python() -> Iterator[Dialect]:
                 fenced=True,
             ),
         ),
+        write=PythonWriter(
+            open="<|tool_call_start|>\n```python\n",
+            between="\n",
+            close="\n```\n<|tool_call_end|>",
+        ),
         reasoning=(("<|thought_start|>", "<|thought_end|>"),),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="olmo3",
         models="OLMo 3",
-        example=f"<function_calls>{call}</function_calls>",
+        example=f"<function_calls>{CALL}</function_calls>",
         forms=(PythonForm(openers=("<function_calls>",), closers=("</function_calls>",)),),
+        write=PythonWriter(open="<function_calls>", between="\n", close="</function_calls>"),
         strays=("</function_calls>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="llama4_pythonic",
         models="Llama 4",
-        example=f"<|python_start|>[{call}]<|python_end|>",
+        example=f"<|python_start|>[{CALL}]<|python_end|>",
         forms=(
             PythonForm(openers=("<|python_start|>",), special=True, closers=("<|python_end|>",)),
             JsonForm(openers=("<|python_start|>",), special=True, closers=("<|python_end|>",)),
@@ -64,11 +70,11 @@ def python() -> Iterator[Dialect]:
         ),
         drops=("<|eom_id|>", "<|eot_id|>"),
         strays=("<|python_end|>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="tool_code",
         models="Gemma 2 and 3, Gemini",
-        example=f"```tool_code\n{call}\n```",
+        example=f"```tool_code\n{CALL}\n```",
         forms=(
             PythonForm(
                 openers=("```tool_code",),
@@ -79,18 +85,23 @@ def python() -> Iterator[Dialect]:
                 prints=True,
             ),
         ),
-    )
-    yield Dialect(
+        write=PythonWriter(open="```tool_code\n", between="\n", close="\n```"),
+        result=ResultTemplate(open="```tool_output\n", close="\n```"),
+    ),
+    Dialect(
         name="nexus_raven",
         models="NexusRaven v2",
-        example=f"Call: {call}<bot_end>",
+        example=f"Call: {CALL}<bot_end>",
         forms=(PythonForm(openers=("Call:",), at="line", closers=("<bot_end>",)),),
+        write=PythonWriter(open="Call: ", between="; ", close="<bot_end>"),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="gorilla_openfunctions",
         models="Gorilla OpenFunctions",
-        example=f"<<function>>{call}",
+        example=f"<<function>>{CALL}",
         forms=(PythonForm(openers=("<<function>>",), closers=("<<function>>", "\n\n")),),
+        write=PythonWriter(begin="<<function>>", between="\n\n"),
         auto=False,
-    )
+    ),
+)

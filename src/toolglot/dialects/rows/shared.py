@@ -4,11 +4,15 @@
 from dataclasses import replace
 from typing import Final
 
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.parameters import ParameterForm
-from toolglot.dialects.pythonic import PythonForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
+from toolglot.dialects.engines.named_json import NamedForm
+from toolglot.dialects.engines.parameters import ParameterForm
+from toolglot.dialects.engines.pythonic import PythonForm
+from toolglot.dialects.writers import JsonWriter, TaggedWriter
+
+CITY: Final = '{"city": "Oslo"}'
+WEATHER: Final = f'{{"name": "get_weather", "arguments": {CITY}}}'
 
 TOOL_CALL: Final = ("</tool_call>",)
 
@@ -116,3 +120,33 @@ MISTRAL_ARRAY: Final = JsonForm(
 ACTION: Final = JsonForm(
     openers=("Action:",), at="line", before=("```json", "```"), closers=("```",), must_close=True
 )
+
+# --- how they are written ---------------------------------------------------------------------
+
+HERMES_WRITER: Final = JsonWriter(begin="<tool_call>\n", end="\n</tool_call>")
+QWEN_WRITER: Final = TaggedWriter(
+    begin="<tool_call>\n",
+    head="<function={name}>\n",
+    parameter="<parameter={key}>\n{value}\n</parameter>\n",
+    tail="</function>",
+    end="\n</tool_call>",
+)
+GLM47_WRITER: Final = TaggedWriter(
+    begin="<tool_call>",
+    head="{name}",
+    parameter="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+    end="</tool_call>",
+    plain=False,
+    trimmed=False,
+)
+
+
+def dsml_writer(wrapper: str) -> TaggedWriter:
+    """DSML, where each parameter says whether it is a string."""
+    return TaggedWriter(
+        open=f"<｜DSML｜{wrapper}>\n",
+        head='<｜DSML｜invoke name="{name}">\n',
+        parameter='<｜DSML｜parameter name="{key}" string="{string}">{value}</｜DSML｜parameter>\n',
+        tail="</｜DSML｜invoke>",
+        close=f"\n</｜DSML｜{wrapper}>",
+    )

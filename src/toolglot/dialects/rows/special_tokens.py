@@ -1,51 +1,92 @@
 # ruff: noqa: RUF001 - the bars and gaps are what the models write
 """Sections of special tokens: DeepSeek, Kimi, Mistral, Cohere and others."""
 
-from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
-from toolglot.dialects.channels import SkipForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.named_json import NamedForm
-from toolglot.dialects.reader import Dialect
+from toolglot.dialects.dialect import Dialect, ResultTemplate
+from toolglot.dialects.engines.channels import SkipForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.named_json import NamedForm
 from toolglot.dialects.rows.shared import (
     ACTION,
     BARE_ARRAY,
+    CITY,
     DEEPSEEK,
     DEEPSEEK_STRAYS,
     END_OF_SENTENCE,
     MISTRAL_ARRAY,
     MISTRAL_NAMED,
+    WEATHER,
+)
+from toolglot.dialects.writers import JsonWriter, NamedWriter, json_array
+
+FUNCTOOLS: Final = (
+    JsonForm(openers=("functools",), starts="["),
+    JsonForm(
+        openers=("<|tool_call|>",), special=True, closers=("<|/tool_call|>", "</|tool_call|>")
+    ),
+)
+COHERE: Final = (
+    JsonForm(openers=("<|START_ACTION|>",), special=True, closers=("<|END_ACTION|>",)),
+    SkipForm(openers=("</co:",), special=True),
+)
+COHERE_EXAMPLE: Final = (
+    '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", '
+    '"parameters": {"city": "Oslo"}}]<|END_ACTION|>'
+)
+COHERE_WRITER: Final = replace(
+    json_array("<|START_ACTION|>", "<|END_ACTION|>"),
+    id="tool_call_id",
+    name="tool_name",
+    arguments="parameters",
+)
+COHERE_RESULT: Final = ResultTemplate(
+    open="<|START_TOOL_RESULT|>", close="<|END_TOOL_RESULT|>", raw=False
+)
+COHERE_DROPS: Final = (
+    "<co>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<|START_TEXT|>",
+    "<|END_TEXT|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|CHATBOT_TOKEN|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<|END_THINKING|>",
 )
 
-
-def tokens() -> Iterator[Dialect]:
-    """The rows of this family."""
-    weather = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
-    city = '{"city": "Oslo"}'
-    yield Dialect(
+ROWS: Final = (
+    Dialect(
         name="deepseek_v31",
         models="DeepSeek V3.1",
         example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
-        f"{city}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        f"{CITY}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
         forms=DEEPSEEK,
         drops=END_OF_SENTENCE,
         strays=DEEPSEEK_STRAYS,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="deepseek_v3",
         models="DeepSeek V2.5, V3, R1",
         example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n"
-        f"```json\n{city}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        f"```json\n{CITY}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
         forms=DEEPSEEK,
+        write=NamedWriter(
+            open="<｜tool▁calls▁begin｜>",
+            template="<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{arguments}\n```"
+            "<｜tool▁call▁end｜>",
+            close="<｜tool▁calls▁end｜>",
+        ),
         drops=END_OF_SENTENCE,
         strays=DEEPSEEK_STRAYS,
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="kimi_k2",
         models="Kimi K2",
         example="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
-        f"<|tool_call_argument_begin|>{city}<|tool_call_end|><|tool_calls_section_end|>",
+        f"<|tool_call_argument_begin|>{CITY}<|tool_call_end|><|tool_calls_section_end|>",
         forms=(
             NamedForm(
                 openers=(
@@ -63,24 +104,27 @@ def tokens() -> Iterator[Dialect]:
                 empty=True,
             ),
         ),
+        result=ResultTemplate(open="## Return of functions.{name}\n"),
         drops=("<|im_end|>", "<|tool_call_argument_begin|>"),
         strays=(
             "<|tool_calls_section_end|>",
             "<|tool_call_section_end|>",
             "<|tool_call_end|>",
         ),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="mistral",
         models="Mistral, Magistral, Devstral, Ministral",
-        example=f"[TOOL_CALLS]get_weather[ARGS]{city}",
+        example=f"[TOOL_CALLS]get_weather[ARGS]{CITY}",
         forms=(MISTRAL_ARRAY, MISTRAL_NAMED),
+        write=NamedWriter(template="[TOOL_CALLS]{name}[ARGS]{arguments}", between=""),
+        result=ResultTemplate(open="[TOOL_RESULTS]", close="[/TOOL_RESULTS]", raw=False),
         reasoning=(("[THINK]", "[/THINK]"),),
         interrupts=False,
         drops=("</s>",),
         strays=("[/TOOL_CALLS]",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="inkling",
         models="Inkling",
         example='<|content_invoke_tool_json|>{"name":"get_weather","args":{"city":"Oslo"}}'
@@ -104,10 +148,16 @@ def tokens() -> Iterator[Dialect]:
                 starts="{",
             ),
         ),
+        write=JsonWriter(
+            begin="<|content_invoke_tool_json|>",
+            end="<|end_message|>",
+            between="<|message_model|>",
+            arguments="args",
+        ),
         reasoning=(("<|content_thinking|>", "<|end_message|>"),),
         drops=("<|content_text|>", "<|end_message|>", "<|message_model|><|content_text|>"),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="internlm2",
         models="InternLM 2 to 3, Intern-S1",
         example='<|action_start|><|plugin|>{"name": "get_weather", "parameters": {"city": "Oslo"}}'
@@ -120,38 +170,37 @@ def tokens() -> Iterator[Dialect]:
                 closers=("<|action_end|>",),
             ),
         ),
+        write=JsonWriter(
+            begin="<|action_start|><|plugin|>", end="<|action_end|>", arguments="parameters"
+        ),
         strays=("<|action_end|>",),
-    )
-    for name, models in (
-        ("phi4_mini", "Phi-4-mini"),
-        ("firefunction_v2", "FireFunction v2"),
-    ):
-        yield Dialect(
-            name=name,
-            models=models,
-            example=f"functools[{weather}]",
-            forms=(
-                JsonForm(openers=("functools",), starts="["),
-                JsonForm(
-                    openers=("<|tool_call|>",),
-                    special=True,
-                    closers=("<|/tool_call|>", "</|tool_call|>"),
-                ),
-            ),
-            auto=name == "phi4_mini",
-        )
-    yield Dialect(
+    ),
+    Dialect(
+        name="phi4_mini",
+        models="Phi-4-mini",
+        example=f"functools[{WEATHER}]",
+        forms=FUNCTOOLS,
+    ),
+    Dialect(
+        name="firefunction_v2",
+        models="FireFunction v2",
+        example=f"functools[{WEATHER}]",
+        forms=FUNCTOOLS,
+        auto=False,
+    ),
+    Dialect(
         name="granite",
         models="Granite 3",
-        example=f"<|tool_call|> [{weather}]",
+        example=f"<|tool_call|> [{WEATHER}]",
         forms=(
             JsonForm(openers=("<|tool_call|>", "<tool_call>"), starts="[", special=True),
             BARE_ARRAY,
         ),
+        write=json_array("<|tool_call|> "),
         drops=("<response>", "</response>"),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="apertus",
         models="Apertus",
         example='<|tools_prefix|>[{"get_weather": {"city": "Oslo"}}]<|tools_suffix|>',
@@ -163,14 +212,49 @@ def tokens() -> Iterator[Dialect]:
                 keyed=True,
             ),
         ),
+        write=json_array("<|tools_prefix|>", "<|tools_suffix|>", keyed=True),
         reasoning=(("<|inner_prefix|>", "<|inner_suffix|>"),),
         strays=("<|tools_suffix|>",),
-    )
-    yield from _cohere()
-    yield Dialect(
+    ),
+    Dialect(
+        name="cohere_command3",
+        models="Command R7B, Command A",
+        example=COHERE_EXAMPLE,
+        forms=COHERE,
+        write=COHERE_WRITER,
+        result=COHERE_RESULT,
+        reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+        drops=COHERE_DROPS,
+        strays=("<|END_ACTION|>",),
+    ),
+    Dialect(
+        name="cohere_command4",
+        models="Command v4",
+        example=COHERE_EXAMPLE,
+        forms=COHERE,
+        write=COHERE_WRITER,
+        result=COHERE_RESULT,
+        reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+        drops=COHERE_DROPS,
+        strays=("<|END_ACTION|>",),
+        auto=False,
+    ),
+    Dialect(
+        name="command_r_plus",
+        models="Command R, R+",
+        example='Action:\n```json\n[{"tool_name": "get_weather", '
+        '"parameters": {"city": "Oslo"}}]\n```',
+        forms=(ACTION,),
+        write=replace(
+            json_array("Action:\n```json\n", "\n```"), name="tool_name", arguments="parameters"
+        ),
+        drops=("<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>"),
+        auto=False,
+    ),
+    Dialect(
         name="gigachat3",
         models="GigaChat 3",
-        example=f"<|function_call|>{weather}",
+        example=f"<|function_call|>{WEATHER}",
         forms=(
             JsonForm(
                 openers=("<|function_call|>",), special=True, starts="{", needs_arguments=True
@@ -184,11 +268,11 @@ def tokens() -> Iterator[Dialect]:
             ),
         ),
         drops=("</s>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="functionary_v2",
         models="Functionary v2",
-        example=f"get_weather\n<|content|>{city}<|stop|>",
+        example=f"get_weather\n<|content|>{CITY}<|stop|>",
         forms=tuple(
             NamedForm(
                 openers=(opener,),
@@ -200,6 +284,11 @@ def tokens() -> Iterator[Dialect]:
             )
             for opener, at in (("<|recipient|>", "any"), ("", "begin"))
         ),
+        write=NamedWriter(
+            template="{name}\n<|content|>{arguments}",
+            between="\n<|from|>assistant\n<|recipient|>",
+            close="<|stop|>",
+        ),
         drops=(
             "all\n<|content|>",
             "<|from|>assistant\n",
@@ -207,50 +296,12 @@ def tokens() -> Iterator[Dialect]:
             "<|recipient|>all\n<|content|>",
         ),
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="sarashina",
         models="Sarashina",
         example="<|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}]",
         forms=(JsonForm(openers=("<|tool_calls|>",), special=True), BARE_ARRAY),
-    )
-
-
-def _cohere() -> Iterator[Dialect]:
-    for name, models in (
-        ("cohere_command3", "Command R7B, Command A"),
-        ("cohere_command4", "Command v4"),
-    ):
-        yield Dialect(
-            name=name,
-            models=models,
-            example='<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", '
-            '"parameters": {"city": "Oslo"}}]<|END_ACTION|>',
-            forms=(
-                JsonForm(openers=("<|START_ACTION|>",), special=True, closers=("<|END_ACTION|>",)),
-                SkipForm(openers=("</co:",), special=True),
-            ),
-            reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
-            drops=(
-                "<co>",
-                "<|START_RESPONSE|>",
-                "<|END_RESPONSE|>",
-                "<|START_TEXT|>",
-                "<|END_TEXT|>",
-                "<|END_OF_TURN_TOKEN|>",
-                "<|CHATBOT_TOKEN|>",
-                "<|START_OF_TURN_TOKEN|>",
-                "<|END_THINKING|>",
-            ),
-            strays=("<|END_ACTION|>",),
-            auto=name == "cohere_command3",
-        )
-    yield Dialect(
-        name="command_r_plus",
-        models="Command R, R+",
-        example='Action:\n```json\n[{"tool_name": "get_weather", '
-        '"parameters": {"city": "Oslo"}}]\n```',
-        forms=(ACTION,),
-        drops=("<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>"),
-        auto=False,
-    )
+        write=json_array("<|tool_calls|>"),
+    ),
+)

@@ -1,45 +1,68 @@
 """JSON between tags: Hermes and its kin."""
 
-from collections.abc import Iterator
+from typing import Final
 
-from toolglot.dialects.elements import ElementForm
-from toolglot.dialects.json_calls import JsonForm
-from toolglot.dialects.key_value import PairForm
-from toolglot.dialects.reader import Dialect
-from toolglot.dialects.rows.shared import ARRAY_TAG, BARE_OBJECT, FENCE, HERMES, QWEN, TOOL_CALL
+from toolglot.dialects.dialect import Dialect
+from toolglot.dialects.engines.elements import ElementForm
+from toolglot.dialects.engines.json_calls import JsonForm
+from toolglot.dialects.engines.key_value import PairForm
+from toolglot.dialects.rows.shared import (
+    ARRAY_TAG,
+    BARE_OBJECT,
+    FENCE,
+    HERMES,
+    HERMES_WRITER,
+    QWEN,
+    TOOL_CALL,
+    WEATHER,
+)
+from toolglot.dialects.writers import JsonWriter, json_array
 
+LOOSE: Final = (
+    ("<tools>", "</tools>"),
+    ("<response>", "</response>"),
+    ("<json>", "</json>"),
+    ("<JSON>", "</JSON>"),
+    ("<xml>", "</xml>"),
+)
 
-def tagged() -> Iterator[Dialect]:
-    """The rows of this family."""
-    weather = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
-    yield Dialect(
+ROWS: Final = (
+    Dialect(
         name="hermes",
         models="Hermes, Qwen2.5, Qwen3, SmolLM3 and many fine-tunes",
-        example=f"<tool_call>\n{weather}\n</tool_call>",
+        example=f"<tool_call>\n{WEATHER}\n</tool_call>",
         forms=(HERMES,),
+        write=HERMES_WRITER,
         strays=TOOL_CALL,
         drops=("<|im_end|>",),
-    )
-    for name, models in (("granite4", "Granite 4"), ("trinity", "Arcee Trinity")):
-        yield Dialect(
-            name=name,
-            models=models,
-            example=f"<tool_call>{weather}</tool_call>",
-            forms=(HERMES,),
-            strays=TOOL_CALL,
-            auto=False,
-        )
-    yield Dialect(
+    ),
+    Dialect(
+        name="granite4",
+        models="Granite 4",
+        example=f"<tool_call>{WEATHER}</tool_call>",
+        forms=(HERMES,),
+        strays=TOOL_CALL,
+        auto=False,
+    ),
+    Dialect(
+        name="trinity",
+        models="Arcee Trinity",
+        example=f"<tool_call>{WEATHER}</tool_call>",
+        forms=(HERMES,),
+        strays=TOOL_CALL,
+        auto=False,
+    ),
+    Dialect(
         name="ernie45",
         models="ERNIE 4.5 Thinking",
-        example=f"<tool_call>\n{weather}\n</tool_call>\n",
+        example=f"<tool_call>\n{WEATHER}\n</tool_call>\n",
         forms=(HERMES,),
+        write=HERMES_WRITER,
         strays=TOOL_CALL,
         drops=("<response>", "</response>"),
         auto=False,
-    )
-    loose = (("<tools>", "</tools>"), ("<response>", "</response>"), ("<json>", "</json>"))
-    yield Dialect(
+    ),
+    Dialect(
         name="hermes_lenient",
         models="small Qwen2.5 and Hermes fine-tunes",
         example='<function name="get_weather">{"city": "Oslo"}</function>',
@@ -48,27 +71,29 @@ def tagged() -> Iterator[Dialect]:
             QWEN,
             *(
                 JsonForm(openers=(opener,), closers=(closer,), needs_arguments=True)
-                for opener, closer in (*loose, ("<JSON>", "</JSON>"), ("<xml>", "</xml>"))
+                for opener, closer in LOOSE
             ),
             FENCE,
             BARE_OBJECT,
         ),
+        write=HERMES_WRITER,
         strays=TOOL_CALL,
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="qwen_agent_code",
         models="Qwen3 with the code interpreter of Qwen-Agent",
         example='<tool_call>\n{"name": "code_interpreter", "arguments": {"code": ""}}\n<code>\n'
         "1 + 1\n</code>\n</tool_call>",
         forms=(HERMES,),
+        write=HERMES_WRITER,
         strays=TOOL_CALL,
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="longcat",
         models="LongCat-Flash",
-        example=f"<longcat_tool_call>{weather}</longcat_tool_call>",
+        example=f"<longcat_tool_call>{WEATHER}</longcat_tool_call>",
         forms=(
             JsonForm(openers=("<longcat_tool_call>",), closers=("</longcat_tool_call>",)),
             PairForm(
@@ -80,71 +105,80 @@ def tagged() -> Iterator[Dialect]:
         ),
         reasoning=(("<longcat_think>", "</longcat_think>"),),
         strays=("</longcat_tool_call>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="lmstudio",
         models="any model in LM Studio without tools of its own",
-        example=f"[TOOL_REQUEST]{weather}[END_TOOL_REQUEST]",
+        example=f"[TOOL_REQUEST]{WEATHER}[END_TOOL_REQUEST]",
         forms=(JsonForm(openers=("[TOOL_REQUEST]",), closers=("[END_TOOL_REQUEST]",)),),
         strays=("[END_TOOL_REQUEST]",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="xai_tool_call",
         models="Grok, as described by others",
-        example=f"<x.ai:tool_call>{weather}</x.ai:tool_call>",
+        example=f"<x.ai:tool_call>{WEATHER}</x.ai:tool_call>",
         forms=(
             JsonForm(openers=("<x.ai:tool_call>",), closers=("</x.ai:tool_call>",), between=","),
             ElementForm(
                 openers=("<x.ai:tool_call>",), closers=("</x.ai:tool_call>",), escaped=True
             ),
         ),
-    )
-    for name, models, opener, closer in (
-        ("nemotron_deci", "Nemotron Nano v2, Llama-Nemotron", "<TOOLCALL>", "</TOOLCALL>"),
-        ("granite_20b_fc", "Granite 20B function calling", "<function_call>", "</function_call>"),
-    ):
-        array = name == "nemotron_deci"
-        yield Dialect(
-            name=name,
-            models=models,
-            example=f"{opener}[{weather}]{closer}" if array else f"{opener} {weather}",
-            forms=(JsonForm(openers=(opener,), closers=(closer,), starts="[{" if array else "{"),),
-            strays=(closer,),
-            drops=("<SPECIAL_12>",) if array else (),
-        )
-    yield Dialect(
+    ),
+    Dialect(
+        name="nemotron_deci",
+        models="Nemotron Nano v2, Llama-Nemotron",
+        example=f"<TOOLCALL>[{WEATHER}]</TOOLCALL>",
+        forms=(JsonForm(openers=("<TOOLCALL>",), closers=("</TOOLCALL>",), starts="[{"),),
+        write=json_array("<TOOLCALL>", "</TOOLCALL>"),
+        strays=("</TOOLCALL>",),
+        drops=("<SPECIAL_12>",),
+    ),
+    Dialect(
+        name="granite_20b_fc",
+        models="Granite 20B function calling",
+        example=f"<function_call> {WEATHER}",
+        forms=(JsonForm(openers=("<function_call>",), closers=("</function_call>",), starts="{"),),
+        write=JsonWriter(begin="<function_call> "),
+        strays=("</function_call>",),
+    ),
+    Dialect(
         name="jamba",
         models="Jamba 1.5 to 1.7",
-        example=f"<tool_calls>[{weather}]</tool_calls>",
+        example=f"<tool_calls>[{WEATHER}]</tool_calls>",
         forms=(ARRAY_TAG,),
+        write=json_array("<tool_calls>", "</tool_calls>"),
         strays=("</tool_calls>",),
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="hunyuan_a13b",
         models="Hunyuan A13B",
-        example=f"<tool_calls>[{weather}]</tool_calls>",
+        example=f"<tool_calls>[{WEATHER}]</tool_calls>",
         forms=(ARRAY_TAG,),
+        write=json_array("<tool_calls>", "</tool_calls>"),
         strays=("</tool_calls>",),
         drops=("<answer>", "</answer>"),
         interrupts=False,
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="minimax_m1",
         models="MiniMax M1",
-        example=f"<tool_calls>\n{weather}\n</tool_calls>",
+        example=f"<tool_calls>\n{WEATHER}\n</tool_calls>",
         forms=(ARRAY_TAG,),
+        write=JsonWriter(open="<tool_calls>\n", close="\n</tool_calls>"),
         strays=("</tool_calls>",),
         interrupts=False,
         auto=False,
-    )
-    yield Dialect(
+    ),
+    Dialect(
         name="apriel",
         models="Apriel Thinker",
-        example=f"<tool_calls>[{weather}]</tool_calls>",
+        example=f"<tool_calls>[{WEATHER}]</tool_calls>",
         forms=(ARRAY_TAG,),
+        write=json_array("<tool_calls>", "</tool_calls>"),
         strays=("</tool_calls>",),
         reasoning=(("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
         drops=("<|end|>",),
         auto=False,
-    )
+    ),
+)

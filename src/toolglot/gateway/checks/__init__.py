@@ -1,1 +1,1 @@
-"""Whether providers, tool loops and unknown servers work."""
+"""Checks that ask real servers: providers of a configuration, tool loops, and discovery."""

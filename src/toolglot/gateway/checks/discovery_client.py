@@ -1,4 +1,4 @@
-"""Sending the probes of a discovery: bounded in time and size, to one host, the key never shown."""
+"""Sends the probes of a discovery over HTTP: bounded in time and size, to one host only."""
 
 import asyncio
 import os
@@ -10,12 +10,12 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from toolglot.discovery import Answer, Discovery, DiscoveryResult, Probe
+from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.errors import ToolglotError
 from toolglot.wire import jsontext
 
 MAX_ANSWER: Final = 2 * 1024 * 1024
-"""Bytes of an answer that are read."""
+"""Bytes of a response that are read."""
 
 TIMEOUT: Final = 20.0
 """Seconds for one probe."""
@@ -27,11 +27,11 @@ _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _HOPS: Final = 3
 _HIDDEN: Final = b"[the key]"
 
-Progress = Callable[[Probe, Answer], None]
+Progress = Callable[[Probe, ProbeResponse], None]
 
 
 class ProbeError(ToolglotError):
-    """The server cannot be asked at all; says what to do."""
+    """The server cannot be probed at all; the message says what to do."""
 
 
 async def probe_server(
@@ -44,7 +44,7 @@ async def probe_server(
     environment_proxies: bool = False,
     progress: Progress | None = None,
 ) -> DiscoveryResult:
-    """What a server can do. Only a server that cannot be reached at first is an error."""
+    """Find out what a server can do. It is an error only if the first probe cannot reach it."""
     _check_key(key)
     steps = Discovery(url, model=model, key=key is not None).run()
     end = monotonic() + total
@@ -72,23 +72,23 @@ def _check_key(key: str | None) -> None:
 
 async def _answer(
     session: aiohttp.ClientSession, probe: Probe, key: str | None, left: float, *, first: bool
-) -> Answer:
-    """The answer to a probe, or why there is none."""
+) -> ProbeResponse:
+    """The response to a probe, or why there is none."""
     started = monotonic()
     if left <= 0:
-        return Answer(failure="not asked: out of time")
+        return ProbeResponse(failure="not asked: out of time")
     try:
         async with asyncio.timeout(left):
             status, headers, body = await _fetch(session, probe, key)
     except TimeoutError:
-        return Answer(failure=f"no answer within {left:.0f} s", ms=_since(started))
+        return ProbeResponse(failure=f"no answer within {left:.0f} s", ms=_since(started))
     except (aiohttp.ClientError, ValueError, OSError) as error:
         if first:
-            raise ProbeError(advice(error, URL(probe.url))) from None
-        return Answer(failure=f"{type(error).__name__}", ms=_since(started))
+            raise ProbeError(connection_advice(error, URL(probe.url))) from None
+        return ProbeResponse(failure=f"{type(error).__name__}", ms=_since(started))
     if key:
         body = body.replace(key.encode(), _HIDDEN)
-    return Answer(status=status, headers=headers, body=body, ms=_since(started))
+    return ProbeResponse(status=status, headers=headers, body=body, ms=_since(started))
 
 
 def _since(started: float) -> int:
@@ -98,7 +98,7 @@ def _since(started: float) -> int:
 async def _fetch(
     session: aiohttp.ClientSession, probe: Probe, key: str | None
 ) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body; redirects are followed only where they stay with the server."""
+    """Status, headers and body; redirects are followed only within the same origin."""
     url = URL(probe.url)
     headers = {"Accept": "application/json, text/event-stream", **probe.signed(key)}
     data = None
@@ -111,8 +111,8 @@ async def _fetch(
         ) as response:
             there = response.headers.get("Location", "")
             target = url.join(URL(there)) if there else url
-            stays = target.origin() == url.origin() and target != url
-            if response.status in _REDIRECTS and stays and hop < _HOPS:
+            same_origin = target.origin() == url.origin() and target != url
+            if response.status in _REDIRECTS and same_origin and hop < _HOPS:
                 url = target
                 continue
             return response.status, dict(response.headers), await _read(response)
@@ -120,7 +120,7 @@ async def _fetch(
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """As much of the body as is wanted; one that breaks off is what came of it."""
+    """The body, up to a maximum; of one that breaks off, what was received."""
     body = bytearray()
     try:
         async for piece in response.content.iter_any():
@@ -132,10 +132,10 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body[:MAX_ANSWER])
 
 
-# --- what to do -----------------------------------------------------------------------------------
+# --- advice ---------------------------------------------------------------------------------------
 
 
-def advice(error: Exception, url: URL) -> str:
+def connection_advice(error: Exception, url: URL) -> str:
     """Why a server cannot be reached, and what to do about it."""
     where = f"{url.host}:{url.port}"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -144,12 +144,12 @@ def advice(error: Exception, url: URL) -> str:
             "point SSL_CERT_FILE to the certificate of its authority"
         )
     if isinstance(error, (aiohttp.ClientConnectorSSLError, ssl.SSLError)):
-        return f"{where}: it does not speak TLS as it should ({error}); try http:// in place of it"
+        return f"{where}: it does not speak TLS ({error}); try http:// instead of https://"
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"{url.host}: there is no such host; check the address"
+        return f"{url.host}: there is no such host; check the URL"
     if isinstance(error, aiohttp.ClientConnectorError):
         why = os.strerror(error.errno) if error.errno else error
         return f"{where}: {why}; is the server running, and is this its port?"
     if isinstance(error, aiohttp.ClientError) and url.scheme == "http":
-        return f"{where}: it does not speak HTTP ({error}); try https:// in place of http://"
+        return f"{where}: it does not speak HTTP ({error}); try https:// instead of http://"
     return f"{where}: {error}"

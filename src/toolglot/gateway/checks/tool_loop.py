@@ -1,7 +1,7 @@
-"""A tool loop in miniature, to find out whether tools work: a question, a call, its result.
+"""A minimal tool loop, to find out whether tools work: a question, a call, its result.
 
-It is asked as a client asks: over HTTP, in a protocol. What is asked is one and the same in all of
-them.
+It talks to a server as a client does: over HTTP, in one protocol. The question is the same in all
+protocols.
 """
 
 import asyncio
@@ -51,66 +51,66 @@ _QUESTION: Final = "What is the weather in Paris right now? Use the tool."
 _RESULT: Final = "18 degrees, sunny"
 _FIRST_ERROR: Final = 400
 _QUOTED: Final = 60
-"""Characters of a model's words that are shown."""
+"""Characters of a model's text that are shown."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What came of a loop."""
+class ToolLoopResult(Struct, frozen=True, kw_only=True):
+    """The result of a tool loop."""
 
     protocol: str
     stream: bool
     works: bool
     reason: str = ""
     kind: ErrorKind | None = None
-    """Of the error that ended it, if one did."""
+    """The kind of the error that ended it, if one did."""
     requests: int = 0
     ms: int = 0
 
 
-class _Failed(Exception):  # noqa: N818 - it ends a trial, not a program
+class _LoopFailed(Exception):  # noqa: N818 - it ends a loop, not a program
     def __init__(self, reason: str, kind: ErrorKind | None = None) -> None:
         self.kind = kind
         super().__init__(reason)
 
 
-async def try_tools(
+async def run_tool_loop(
     session: aiohttp.ClientSession, protocol: str, model: str, *, stream: bool
-) -> Outcome:
-    """Ask for a call, send back its result, and see whether that is answered."""
-    asker, started = _Asker(session, protocol), monotonic()
+) -> ToolLoopResult:
+    """Ask for a call, send back its result, and see whether the model responds to it."""
+    client, started = _ProtocolClient(session, protocol), monotonic()
     question = Message(role="user", parts=(Text(text=_QUESTION),))
     request = Request(
         model=model, messages=(question,), tools=(TOOL,), max_tokens=TOKENS, stream=stream
     )
     reason, kind = "", None
     try:
-        calling = await asker.ask(request)
+        calling = await client.send(request)
         results = tuple(_result(call) for call in _calls(calling))
         said = Message(role="assistant", parts=calling.parts)
         turn = (question, said, Message(role="user", parts=results))
-        _check_end(await asker.ask(replace(request, messages=turn)))
-    except _Failed as failure:
+        _check_end(await client.send(replace(request, messages=turn)))
+    except _LoopFailed as failure:
         reason, kind = str(failure), failure.kind
-    return Outcome(
+    return ToolLoopResult(
         protocol=protocol,
         stream=stream,
         works=not reason,
         reason=reason,
         kind=kind,
-        requests=asker.requests,
+        requests=client.requests,
         ms=round((monotonic() - started) * 1000),
     )
 
 
-class _Asker:
-    """Asks in a protocol, and counts how often."""
+class _ProtocolClient:
+    """Sends requests in a protocol, and counts them."""
 
     def __init__(self, session: aiohttp.ClientSession, protocol: str) -> None:
         self.requests = 0
         self._session = session
         self._protocol = protocol
 
-    async def ask(self, request: Request) -> Choice:
+    async def send(self, request: Request) -> Choice:
         wire = encode_request(request, target=self._protocol)
         self.requests += 1
         try:
@@ -125,20 +125,20 @@ class _Asker:
             ):
                 status, body = reply.status, await reply.read()
         except TimeoutError:
-            raise _Failed(f"no answer within {SECONDS:g} seconds", "timeout") from None
+            raise _LoopFailed(f"no response within {SECONDS:g} seconds", "timeout") from None
         except aiohttp.ClientError as error:
-            raise _Failed(f"the answer broke off: {error}", "server") from None
+            raise _LoopFailed(f"the response broke off: {error}", "server") from None
         return self._choice(status, body, streams=bool(request.stream))
 
     def _choice(self, status: int, body: bytes, *, streams: bool) -> Choice:
         try:
             answer = self._read(status, body, streams=streams and status < _FIRST_ERROR)
         except ToolglotError as error:
-            raise _Failed(f"the answer cannot be read: {error}") from None
+            raise _LoopFailed(f"the response cannot be read: {error}") from None
         if isinstance(answer, ApiError):
-            raise _Failed(answer.message, answer.kind)
+            raise _LoopFailed(answer.message, answer.kind)
         if not answer.choices:
-            raise _Failed("the answer is empty")
+            raise _LoopFailed("the response is empty")
         return answer.choices[0]
 
     def _read(self, status: int, body: bytes, *, streams: bool) -> Response | ApiError:
@@ -149,23 +149,23 @@ class _Asker:
         return fold([*decoder.feed(body), *decoder.close()])
 
 
-# --- what an answer shows -------------------------------------------------------------------------
+# --- checking responses ---------------------------------------------------------------------------
 
 
 def _calls(choice: Choice) -> list[ToolCall]:
-    """The calls that were asked for."""
+    """The calls that were asked for; anything else ends the loop."""
     calls = [part for part in choice.parts if isinstance(part, ToolCall)]
     if not calls:
-        raise _Failed(_no_call(choice))
+        raise _LoopFailed(_no_call(choice))
     for call in calls:
         if call.name != TOOL.name:
-            raise _Failed(f"it called {call.name!r}, which it was not offered")
-        if not _fits(call.arguments):
-            raise _Failed(f"it called {call.name} with {_cut(call.arguments)}, without a city")
+            raise _LoopFailed(f"it called {call.name!r}, a tool that was not declared")
+        if not _has_city(call.arguments):
+            raise _LoopFailed(f"it called {call.name} with {_cut(call.arguments)}, without a city")
     return calls
 
 
-def _fits(arguments: str) -> bool:
+def _has_city(arguments: str) -> bool:
     try:
         read = jsontext.decode(arguments)
     except DecodeError:
@@ -174,7 +174,7 @@ def _fits(arguments: str) -> bool:
 
 
 def _no_call(choice: Choice) -> str:
-    text = _words(choice)
+    text = _text(choice)
     if choice.stop is not None and choice.stop.kind == "length":
         return f"{TOKENS} tokens were not enough for a call"
     written = parse_text(text, [TOOL])
@@ -187,12 +187,12 @@ def _no_call(choice: Choice) -> str:
 
 
 def _check_end(choice: Choice) -> None:
-    """That the result was taken: with words, or with another call."""
-    if not _words(choice) and not any(isinstance(part, ToolCall) for part in choice.parts):
-        raise _Failed("it said nothing about the tool's result")
+    """Raise unless the model responded to the result, with text or with another call."""
+    if not _text(choice) and not any(isinstance(part, ToolCall) for part in choice.parts):
+        raise _LoopFailed("it said nothing about the tool's result")
 
 
-def _words(choice: Choice) -> str:
+def _text(choice: Choice) -> str:
     return "".join(part.text for part in choice.parts if isinstance(part, Text)).strip()
 
 

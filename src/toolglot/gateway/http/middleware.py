@@ -1,126 +1,101 @@
-"""What every request passes first: whose page sent it, where it leads, and what goes wrong there.
-
-Whatever nobody foresaw ends here. It is logged under the id of its request, and the client is told
-in its own protocol.
+"""What every request passes first: whose page sent it, paths that are almost right, and what is
+told when something goes wrong.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from fnmatch import fnmatchcase
-from typing import Final
+from logging import getLogger
+from typing import Final, NoReturn
 
 from aiohttp import web
 from yarl import URL
 
-from toolglot.errors import DecodeError
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.relay.incoming import id_of
-from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.routes.endpoints import error, refuse
-from toolglot.gateway.telemetry.logs import LOGGER
-from toolglot.ir import ApiError
+from toolglot.gateway import errors
+from toolglot.gateway.http.json_response import error_response
+from toolglot.gateway.http.request_info import id_of
 from toolglot.registry import PROTOCOLS
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Origins = Callable[[], Iterable[str]]
 
-FORESEEN: Final = (Refusal, DecodeError, web.HTTPRequestEntityTooLarge, web.RequestPayloadError)
-"""What goes wrong through the request itself."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_SHOWN: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-after"
+_EXPOSED: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-after"
 """Headers of answers that a page may read."""
 _BEGUN: Final = web.RequestKey("toolglot_begun", bool)
 _SECONDS: Final = "600"
-_PLACES: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
+_PATHS: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
 """How many words of a path may be too many for a hint."""
+_log: Final = getLogger("toolglot")
 
 
-def stand_at(app: web.Application, relay: Relay) -> None:
-    """Let all requests of an application pass here."""
+def add_middleware(app: web.Application, origins: Origins) -> None:
+    """Let all requests of an application pass here; `origins` gives whose pages may ask."""
 
     @web.middleware
-    async def enter(request: web.Request, handler: Handler) -> web.StreamResponse:
-        origin = request.headers.get("Origin")
-        if origin is not None:
-            if not is_allowed(origin, relay.config.server.origins):
-                return refuse(request, _foreign(origin))
-            if request.method == "OPTIONS":
-                return _preflight(request)
-        return await _passed(request, handler)
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        """One coroutine and not several, because each is resumed for every chunk of a stream."""
+        rejected = _check_origin(request, origins())
+        if rejected is not None:
+            return rejected
+        try:
+            return await handler(request)
+        except web.HTTPNotFound:
+            return await _retry_tidied(request)
+        except web.HTTPMethodNotAllowed as problem:
+            return _wrong_method(request, problem.allowed_methods)
+        except Exception as problem:  # noqa: BLE001 - whatever happens, the client is told
+            return _failed(request, problem)
 
     async def prepare(request: web.Request, response: web.StreamResponse) -> None:
         request[_BEGUN] = True
         origin = request.headers.get("Origin")
-        if origin is not None and is_allowed(origin, relay.config.server.origins):
+        if origin is not None and is_allowed(origin, origins()):
             response.headers["Access-Control-Allow-Origin"] = origin
-            response.headers["Access-Control-Expose-Headers"] = _SHOWN
+            response.headers["Access-Control-Expose-Headers"] = _EXPOSED
             response.headers["Vary"] = "Origin"
 
-    app.middlewares.append(enter)
+    app.middlewares.append(middleware)
     app.on_response_prepare.append(prepare)
 
 
-async def _passed(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The answer of a handler, or what is told in its place."""
-    try:
-        return await handler(request)
-    except web.HTTPNotFound:
-        return await _elsewhere(request)
-    except web.HTTPMethodNotAllowed as problem:
-        return _wrong_method(request, problem.allowed_methods)
-    except FORESEEN as problem:
-        told = foreseen(problem, request)
-    except asyncio.CancelledError:
-        raise
-    except Exception as problem:
-        if request.get(_BEGUN) and isinstance(problem, ConnectionError):
-            raise  # The client is gone.
-        told = unforeseen(request)
-    if request.get(_BEGUN):
-        return _cut(request)
-    return refuse(request, told)
+def _failed(request: web.Request, problem: Exception) -> web.StreamResponse:
+    """What a client gets in place of the answer that ended in an exception."""
+    begun = bool(request.get(_BEGUN))
+    if begun and isinstance(problem, ConnectionError):
+        raise problem  # The client is gone.
+    if isinstance(problem, errors.REJECTIONS):
+        error = errors.from_rejection(problem, request)
+    else:
+        number = id_of(request)
+        words = "request %s: %s %s failed"
+        _log.error(words, number, request.method, request.path, exc_info=problem)
+        error = errors.internal(number)
+    if begun:
+        _abort(request)
+    return error_response(request, error)
 
 
-def foreseen(problem: Exception, request: web.Request) -> ApiError:
-    """What to tell of a request that cannot be read or answered."""
-    if isinstance(problem, Refusal):
-        return problem.error
-    if isinstance(problem, web.HTTPRequestEntityTooLarge):
-        limit = request.client_max_size
-        return error("too_large", f"more than {limit} bytes (max_body in [server])", 413)
-    words = str(problem)
-    if isinstance(problem, web.RequestPayloadError):
-        words = words.rpartition("message:")[2].strip()
-    return error("invalid_request", words, 400)
-
-
-def unforeseen(request: web.Request) -> ApiError:
-    """Log what is being handled; what to tell of it."""
-    number = id_of(request)
-    LOGGER.exception("request %s: %s %s failed", number, request.method, request.path)
-    words = f"toolglot itself failed; its log says why under the request id {number}"
-    return error("server", words, 500)
-
-
-def _cut(request: web.Request) -> web.StreamResponse:
+def _abort(request: web.Request) -> NoReturn:
     """End an answer that was begun so that nobody takes it for complete."""
     if request.transport is not None:
         request.transport.abort()
     raise asyncio.CancelledError
 
 
-# --- where a request leads ------------------------------------------------------------------------
+# --- paths that are almost right ------------------------------------------------------------------
 
 
-async def _elsewhere(request: web.Request) -> web.StreamResponse:
+async def _retry_tidied(request: web.Request) -> web.StreamResponse:
     """A path that nothing answers at: perhaps one does that differs in its slashes only."""
     words = tuple(filter(None, request.rel_url.raw_path.split("/")))
     tidy = _at(request, words)
     if tidy.rel_url.raw_path != request.rel_url.raw_path:
         return await request.app._handle(tidy)
-    hint = await _hint(request, words) or f"; clients ask at {', '.join(_PLACES)}"
+    hint = await _hint(request, words) or f"; clients ask at {', '.join(_PATHS)}"
     message = f"{request.method} {request.path}: there is nothing here{hint}"
-    return refuse(request, error("not_found", message, 404))
+    return error_response(request, errors.not_found(message))
 
 
 async def _hint(request: web.Request, words: tuple[str, ...]) -> str:
@@ -142,14 +117,14 @@ def _at(request: web.Request, words: Iterable[str]) -> web.Request:
 
 
 def _wrong_method(request: web.Request, allowed: Iterable[str]) -> web.Response:
-    methods = ", ".join(sorted(set(allowed) - {"HEAD"}))
-    message = f"{request.method} {request.path}: this path takes {methods}"
-    told = refuse(request, error("invalid_request", message, 405))
-    told.headers["Allow"] = methods
-    return told
+    methods = sorted(set(allowed) - {"HEAD"})
+    error = errors.wrong_method(request.method, request.path, methods)
+    response = error_response(request, error)
+    response.headers["Allow"] = ", ".join(methods)
+    return response
 
 
-# --- pages ----------------------------------------------------------------------------------------
+# --- pages in browsers ----------------------------------------------------------------------------
 
 
 def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
@@ -168,9 +143,15 @@ def _host(origin: str) -> str | None:
     return url.host if url.scheme in ("http", "https") else None
 
 
-def _foreign(origin: str) -> ApiError:
-    words = f"pages of {origin} may not ask this gateway; origins in [server] can allow them"
-    return error("permission", words, 403)
+def _check_origin(request: web.Request, patterns: Iterable[str]) -> web.Response | None:
+    """What a page is answered at once; None: the request goes on."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return None
+    if not is_allowed(origin, patterns):
+        words = f"pages of {origin} may not ask this gateway; name them in origins of [server]"
+        return error_response(request, errors.not_allowed(words))
+    return _preflight(request) if request.method == "OPTIONS" else None
 
 
 def _preflight(request: web.Request) -> web.Response:

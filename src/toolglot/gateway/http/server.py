@@ -13,6 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from toolglot.gateway.config import Config, ConfigError
+from toolglot.gateway.http.middleware import LOOPBACK
 
 try:
     import uvloop
@@ -26,13 +27,11 @@ Ready = Callable[[], None]
 DRAIN: Final = 30.0
 """Seconds that open streams have to end after a signal."""
 
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-
 
 def check_exposure(config: Config) -> None:
     """Refuse to give everyone on the network the user's keys."""
     server = config.server
-    if server.host not in _LOOPBACK and not (server.keys or server.open):
+    if server.host not in LOOPBACK and not (server.keys or server.open):
         raise ConfigError(
             f"{server.host} can be reached from other machines: ask for keys (--keys, after "
             "`toolglot keys create`), or say --open if that is meant"

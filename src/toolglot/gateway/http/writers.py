@@ -1,4 +1,4 @@
-"""Where an answer is written: an HTTP response, a WebSocket, or memory."""
+"""Where an answer is written: an HTTP response, or memory."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -7,7 +7,7 @@ from aiohttp import web
 from msgspec import Struct
 
 
-class Whole(Struct, frozen=True, kw_only=True):
+class WholeResponse(Struct, frozen=True, kw_only=True):
     """An answer that is not streamed."""
 
     data: bytes
@@ -19,7 +19,7 @@ class Whole(Struct, frozen=True, kw_only=True):
         return web.Response(body=self.data, status=self.status, headers=self.headers)
 
 
-class Sink(Protocol):
+class ResponseWriter(Protocol):
     """Takes one answer: a whole one, or the beginning, the pieces and the end of a stream."""
 
     @property
@@ -27,7 +27,17 @@ class Sink(Protocol):
         """What the handler of the request returns, once the answer is complete."""
         ...
 
-    async def whole(self, answer: Whole) -> None:
+    @property
+    def closed(self) -> bool:
+        """Whether the client hung up."""
+        ...
+
+    @property
+    def drained(self) -> bool:
+        """Whether the client has taken all so far, so that writing does not wait."""
+        ...
+
+    async def whole(self, answer: WholeResponse) -> None:
         """All of it at once."""
         ...
 
@@ -44,7 +54,7 @@ class Sink(Protocol):
         ...
 
 
-class HttpSink:
+class HttpWriter:
     """Writes to whoever sent an HTTP request."""
 
     __slots__ = ("_http", "response")
@@ -53,48 +63,61 @@ class HttpSink:
         self._http = http
         self.response: web.StreamResponse = web.Response(status=500)
 
-    async def whole(self, answer: Whole) -> None:
-        """All of it at once."""
+    @property
+    def closed(self) -> bool:
+        return is_closed(self._http)
+
+    @property
+    def drained(self) -> bool:
+        return is_drained(self._http)
+
+    async def whole(self, answer: WholeResponse) -> None:
         self.response = answer.http()
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        """A stream begins."""
         self.response = web.StreamResponse(headers=headers)
         await self.response.prepare(self._http)
 
     async def write(self, data: bytes) -> None:
-        """The next bytes of the stream."""
         await self.response.write(data)
 
     async def end(self) -> None:
-        """The stream is complete."""
         await self.response.write_eof()
 
 
-class MemorySink:
-    """Keeps a whole answer for whoever asked on behalf of a client."""
+class MemoryWriter:
+    """Keeps an answer for whoever asked on behalf of a client."""
 
     __slots__ = ("answer",)
 
+    closed = False
+    drained = False
+
     def __init__(self) -> None:
-        self.answer = Whole(data=b"", status=500)
+        self.answer = WholeResponse(data=b"", status=500)
 
     @property
     def response(self) -> web.StreamResponse:
-        """The answer over HTTP."""
         return self.answer.http()
 
-    async def whole(self, answer: Whole) -> None:
-        """All of it at once."""
+    async def whole(self, answer: WholeResponse) -> None:
         self.answer = answer
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        """A stream begins."""
-        self.answer = Whole(data=b"", headers=headers)
+        self.answer = WholeResponse(data=b"", headers=headers)
 
     async def write(self, data: bytes) -> None:
-        """The next bytes of the stream."""
-        self.answer = Whole(data=self.answer.data + data, headers=self.answer.headers)
+        self.answer = WholeResponse(data=self.answer.data + data, headers=self.answer.headers)
 
     async def end(self) -> None:
-        """The stream is complete."""
+        """There is nothing left to do."""
+
+
+def is_closed(request: web.Request) -> bool:
+    """Whether the client of a request hung up."""
+    return request.transport is None or request.transport.is_closing()
+
+
+def is_drained(request: web.Request) -> bool:
+    """Whether the client of a request has taken all that was written."""
+    return request.transport is not None and not request.transport.get_write_buffer_size()

@@ -1,274 +1,278 @@
-"""The way back: what a provider answers, carried to the client as it comes.
+"""Writing an answer: what a provider replies, carried to the client as it comes.
 
-Until the first byte is on its way to the client, a failure is `Unreachable`, and another target may
-do better. After that, what goes wrong is told in the stream, in the client's own protocol.
+Until the first byte is on its way to the client, a failure is returned, and another target may do
+better. After that, what goes wrong is told in the stream, in the client's own protocol.
 """
 
-import asyncio
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Final
 
 import aiohttp
-from aiohttp import web
-from msgspec import Struct, field
+from msgspec import Struct
 
 from toolglot import demo
 from toolglot.errors import DecodeError
-from toolglot.exchange import Answer, Exchange
-from toolglot.gateway.access.authentication import Guard
-from toolglot.gateway.http.client import Unreachable
-from toolglot.gateway.http.writers import Sink
-from toolglot.gateway.relay.first_event import head_of, looks_streamed, until_told
-from toolglot.gateway.relay.incoming import Call, whole
-from toolglot.gateway.state.kept_reasoning import Memory
-from toolglot.gateway.telemetry.metrics import Observer
+from toolglot.exchange import Answer
+from toolglot.gateway import errors
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.errors import FIRST_ERROR
+from toolglot.gateway.http.json_response import JSON
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.relay.attempt import Attempt
+from toolglot.gateway.relay.first_event import looks_streamed, read_beginning, read_head
+from toolglot.gateway.relay.keep_alive import OpenStream, OpenStreams
+from toolglot.gateway.relay.receipt_log import ReceiptLog
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError, Response
+from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 
-ELSEWHERE: Final = frozenset({401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529})
-"""Statuses after which another target may do better."""
-
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
-_FIRST_ERROR: Final = 400
-_BAD_GATEWAY: Final = 502
-_EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
-_EVENT_END: Final = 4
+_BROKEN: Final = (aiohttp.ClientError, TimeoutError)
+"""What reading a reply can end in."""
+_FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
+"""Headers of a provider on which clients act."""
 
 
-class _Open(Struct, kw_only=True, eq=False):
-    """A stream that is being written."""
+class Begun(Struct, frozen=True):
+    """A stream whose beginning was good, or is at least the client's to see."""
 
-    http: web.Request
-    sink: Sink
-    sign: bytes
-    """What tells its client that it lives."""
-    last: float = field(default_factory=time.monotonic)
-    end: bytes = b""
-    """The last few bytes so far."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is half said."""
-        return self.end.endswith(_EVENT_ENDS)
-
-    @property
-    def drained(self) -> bool:
-        """Whether its client has taken all so far, so that writing does not wait."""
-        transport = self.http.transport
-        return transport is not None and not transport.get_write_buffer_size()
+    translator: StreamTranslator
+    held: bytes
+    """What the client gets first."""
 
 
-class Replies:
-    """Carries answers to clients. `keep` lets the receipt of one be asked for."""
+class Delivery:
+    """Writes the answer to one request."""
+
+    __slots__ = (
+        "_access", "_memory", "_most_receipts", "_receipts", "_request", "_streams", "_telemetry",
+        "_writer",
+    )  # fmt: skip
 
     def __init__(
         self,
-        guard: Guard,
-        observer: Observer,
-        keep: Callable[[Call, Exchange], None],
-        memory: Memory | None = None,
+        request: IncomingRequest,
+        writer: ResponseWriter,
+        telemetry: RequestTelemetry,
+        *,
+        access: AccessControl,
+        memory: KeptReasoning | None,
+        receipts: ReceiptLog,
+        most_receipts: int,
+        streams: OpenStreams,
     ) -> None:
-        self._memory = memory
-        self._guard = guard
-        self._observer = observer
-        self._keep = keep
-        self._open: set[_Open] = set()
+        self._request, self._writer, self._telemetry = request, writer, telemetry
+        self._access, self._memory, self._streams = access, memory, streams
+        self._receipts, self._most_receipts = receipts, most_receipts
 
-    async def keep_alive(self, patience: Callable[[], float]) -> None:
-        """Tell clients whose provider is silent that their stream lives."""
-        while True:
-            seconds = patience()
-            await asyncio.sleep(min(1.0, seconds))
-            late = time.monotonic() - seconds
-            for each in tuple(self._open):
-                if each in self._open and each.last < late and each.whole and each.drained:
-                    each.last = time.monotonic()
-                    with suppress(ConnectionError):
-                        await each.sink.write(each.sign)
+    # --- a provider's reply -----------------------------------------------------------------------
 
-    async def carry(self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse) -> None:
-        """Carry a provider's answer, in the form that the client asked for."""
-        wanted = reply.status < _FIRST_ERROR and call.stream
-        if wanted and reply.content_type in _STREAMS:
-            await self._stream(call, exchange, reply)
-            return
-        try:
-            call.witness.pause()
-            head = await head_of(reply) if wanted else b""
-            streams = head and looks_streamed(
-                get_protocol(exchange.provider).SURFACE.stream_type, head
-            )
-            body = b"" if streams else head + await reply.read()
-            call.witness.resume()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(_broken(call, error)) from None
-        if streams:
-            await self._stream(call, exchange, reply, head)
-            return
-        if reply.status >= _FIRST_ERROR and call.target and call.target.upstream:
-            body = call.target.upstream.keys.hidden(body)
-        call.witness.got(body)
-        if wanted:
-            await self._unfold(call, exchange, body)
-            return
-        try:
-            answer = exchange.response(
-                body, status=reply.status, headers=reply.headers, stream=call.stream
-            )
-        except DecodeError as error:
-            raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage, answer.stops)
-        self._keep(call, exchange)
-        await self._remember(call)
-        if answer.failed is None:
-            await call.sink.whole(whole(call, answer))
-            return
-        call.witness.failed(answer.failed)
-        await self._begin(call, exchange)
-        await self._write(call, answer.data, last=True)
-
-    async def say(self, call: Call, exchange: Exchange, answer: Response) -> None:
-        """Carry an answer that no provider gave."""
-        codec, ctx = get_protocol(call.protocol), exchange.answer_context()
-        stops = tuple(choice.stop for choice in answer.choices if choice.stop is not None)
-        call.witness.used(answer.usage, stops)
-        if not call.stream:
-            wire = codec.encode_response(answer, ctx)
-            await call.sink.whole(whole(call, Answer(data=wire.data(), status=wire.status)))
-            return
-        await self._begin(call, exchange)
-        encoder = codec.StreamEncoder(ctx)
-        for event in demo.events(answer):
-            await self._write(call, encoder.encode(event))
-        await self._write(call, encoder.close(), last=True)
-
-    async def _unfold(self, call: Call, exchange: Exchange, body: bytes) -> None:
-        """A whole answer to a client that asked for a stream."""
-        try:
-            answer = exchange.unfolded(body)
-        except DecodeError as error:
-            raise Unreachable(_garbage(call, error)) from None
-        call.witness.used(answer.usage, answer.stops)
-        await self._begin(call, exchange)
-        await self._write(call, answer.data, last=True)
-        self._keep(call, exchange)
-
-    async def _stream(
-        self, call: Call, exchange: Exchange, reply: aiohttp.ClientResponse, head: bytes = b""
-    ) -> None:
-        translator, witness = exchange.stream(), call.witness
-        held = await self._opening(call, exchange, reply, translator, head)
-        if held is None:
-            return
-        await self._begin(call, exchange)
-        await self._write(call, held)
-        sign = b"" if call.framing else get_protocol(call.protocol).SURFACE.keep_alive
-        entry = _Open(http=call.http, sink=call.sink, sign=sign, end=held[-_EVENT_END:])
-        if sign:
-            self._open.add(entry)
-        try:
-            witness.pause()
-            async for chunk in reply.content.iter_any():
-                witness.resume()
-                witness.got(chunk)
-                piece = translator.feed(chunk)
-                if piece:
-                    entry.last = time.monotonic()
-                    entry.end = (entry.end + piece[-_EVENT_END:])[-_EVENT_END:]
-                    await self._write(call, piece)
-                witness.pause()
-            witness.resume()
-            rest = translator.close()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            witness.resume()
-            if _left(call.http):
-                witness.used(translator.usage, translator.stops)
-                return
-            rest = translator.fail(_broken(call, error))
-        finally:
-            self._open.discard(entry)
-        witness.used(translator.usage, translator.stops)
-        witness.failed(translator.error)
-        await self._write(call, rest, last=True)
-        self._keep(call, exchange)
-
-    async def _opening(
-        self,
-        call: Call,
-        exchange: Exchange,
-        reply: aiohttp.ClientResponse,
-        translator: StreamTranslator,
-        head: bytes,
-    ) -> bytes | None:
-        """What a stream begins with, held back for a moment: as long as nothing is said, a failure
-        can be told as one, or made good by another target. None: it was told.
+    async def begin(
+        self, attempt: Attempt, reply: aiohttp.ClientResponse
+    ) -> Begun | ApiError | None:
+        """Read as much of a reply as tells what it is. None: it was delivered as a whole. An error:
+        it is no reply, and the client has seen nothing of it.
         """
+        exchange, telemetry = attempt.exchange, self._telemetry
+        streams = reply.status < FIRST_ERROR and self._request.stream
+        head = body = b""
         try:
-            call.witness.pause()
-            held = await until_told(reply, translator, head, call.witness.got)
-            call.witness.resume()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(_broken(call, error)) from None
-        failure = translator.error
-        told_inside = get_protocol(call.protocol).SURFACE.streamed_errors
-        if failure is None or translator.has_output or failure.kind in told_inside:
-            return held
-        if (failure.status or _BAD_GATEWAY) in ELSEWHERE:
-            raise Unreachable(failure)
-        call.witness.failed(failure)
-        self._keep(call, exchange)
-        await call.sink.whole(whole(call, exchange.error(failure)))
+            if not streams or reply.content_type not in _STREAMS:
+                with telemetry.waiting():
+                    head = await read_head(reply) if streams else b""
+                    streams = streams and looks_streamed(
+                        get_protocol(exchange.provider).SURFACE.stream_type, head
+                    )
+                    body = b"" if streams else head + await reply.read()
+            if streams:
+                return await self._begin_stream(attempt, reply, head)
+        except _BROKEN as error:
+            return errors.broke_off(attempt.target.name, error)
+        if reply.status >= FIRST_ERROR and attempt.target.upstream:
+            body = attempt.target.upstream.keys.hidden(body)
+        telemetry.upstream_chunk(body)
+        try:
+            if reply.status < FIRST_ERROR and self._request.stream:
+                answer = exchange.unfolded(body)
+            else:
+                answer = exchange.response(
+                    body,
+                    status=reply.status,
+                    headers=reply.headers,
+                    stream=self._request.stream,
+                )
+        except DecodeError as error:
+            return errors.not_an_answer(attempt.target.name, error)
+        await self._deliver_answer(attempt, answer, reply.status)
         return None
 
-    async def _write(self, call: Call, data: bytes, *, last: bool = False) -> None:
-        """The next piece of a stream."""
-        await self._remember(call)
-        if call.framing is not None:
-            data = call.framing.feed(data) + (call.framing.close() if last else b"")
-        call.witness.told(data)
-        call.witness.pause()
-        if data:
-            await call.sink.write(data)
-        if last:
-            await call.sink.end()
-        call.witness.resume()
+    async def _begin_stream(
+        self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
+    ) -> Begun | ApiError:
+        """The beginning is held back for a moment: as long as nothing is said, a failure can be
+        told as one, or made good by another target.
+        """
+        translator = attempt.exchange.stream()
+        with self._telemetry.waiting():
+            held = await read_beginning(reply, translator, head, self._telemetry.upstream_chunk)
+        failure = translator.error
+        in_stream = get_protocol(self._request.protocol).SURFACE.streamed_errors
+        if failure is None or translator.has_output or failure.kind in in_stream:
+            return Begun(translator, held)
+        return failure
 
-    async def _remember(self, call: Call) -> None:
-        """Keep what the client may not give back, before it can ask again."""
-        if self._memory is not None and call.exchange is not None:
-            await self._memory.keep(call, call.exchange)
+    async def stream(self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: Begun) -> None:
+        """The rest of a stream, piece by piece; resumed for every chunk, so nothing is nested."""
+        telemetry, translator, writer = self._telemetry, begun.translator, self._writer
+        waiting, read = telemetry.waiting(), reply.content.readany
+        await self._begin_writing(attempt)
+        open_stream = OpenStream(writer, get_protocol(self._request.protocol).SURFACE.keep_alive)
+        piece = begun.held
+        self._streams.add(open_stream)
+        try:
+            while True:
+                if piece:
+                    if kept := attempt.exchange.kept_state():
+                        await self._keep_state(kept)
+                    telemetry.client_chunk(piece)
+                    open_stream.wrote(piece)
+                    with waiting:
+                        await writer.write(piece)
+                with waiting:
+                    chunk = await read()
+                if not chunk:
+                    break
+                telemetry.upstream_chunk(chunk)
+                piece = translator.feed(chunk)
+            rest = translator.close()
+        except _BROKEN as error:
+            if writer.closed:
+                telemetry.completed(translator.usage, translator.stops)
+                return
+            rest = translator.fail(errors.broke_off(attempt.target.name, error))
+        finally:
+            self._streams.discard(open_stream)
+        telemetry.completed(translator.usage, translator.stops)
+        telemetry.failed(translator.error)
+        self._keep_receipt(attempt)
+        await self._write_last(attempt, rest)
 
-    async def _begin(self, call: Call, exchange: Exchange) -> None:
+    # --- answers that are there at once -----------------------------------------------------------
+
+    async def respond(self, attempt: Attempt, response: Response) -> None:
+        """An answer that no provider gave."""
+        codec, ctx = get_protocol(self._request.protocol), attempt.exchange.answer_context()
+        stops = tuple(choice.stop for choice in response.choices if choice.stop is not None)
+        self._telemetry.completed(response.usage, stops)
+        self._keep_receipt(attempt)
+        if not self._request.stream:
+            wire = codec.encode_response(response, ctx)
+            await self._whole(attempt, Answer(data=wire.data(), status=wire.status))
+            return
+        await self._begin_writing(attempt)
+        encoder = codec.StreamEncoder(ctx)
+        for event in demo.events(response):
+            data = encoder.encode(event)
+            self._telemetry.client_chunk(data)
+            if data:
+                with self._telemetry.waiting():
+                    await self._writer.write(data)
+        await self._write_last(attempt, encoder.close())
+
+    async def give_up(self, attempt: Attempt, error: ApiError) -> None:
+        """Tell the client why nobody answered."""
+        self._telemetry.failed(error)
+        self._keep_receipt(attempt)
+        await self._whole(attempt, attempt.exchange.error(error))
+
+    async def reject(self, error: ApiError) -> None:
+        """Tell the client what is wrong with its request."""
+        self._telemetry.failed(error)
+        wire = errors.render(error, self._request.protocol)
+        answer = Answer(data=wire.data(), status=wire.status, headers=wire.headers)
+        await self._whole(None, answer)
+
+    async def _deliver_answer(self, attempt: Attempt, answer: Answer, status: int) -> None:
+        telemetry = self._telemetry
+        telemetry.completed(answer.usage, answer.stops)
+        telemetry.failed(answer.failed)
+        self._keep_receipt(attempt)
+        if answer.failed is None and (status >= FIRST_ERROR or not self._request.stream):
+            await self._keep_state(attempt.exchange.kept_state())
+            await self._whole(attempt, answer)
+            return
+        await self._begin_writing(attempt)
+        await self._write_last(attempt, answer.data)
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    async def _whole(self, attempt: Attempt | None, answer: Answer) -> None:
+        forwarded = {name: answer.headers[name] for name in answer.headers if _is_forwarded(name)}
+        headers = {**forwarded, "Content-Type": JSON, **self._own_headers(attempt)}
+        self._telemetry.client_response(answer.status, headers)
+        self._telemetry.client_chunk(answer.data)
+        whole = WholeResponse(data=answer.data, status=answer.status, headers=headers)
+        await self._writer.whole(whole)
+
+    async def _begin_writing(self, attempt: Attempt) -> None:
         """The head of a stream."""
-        surface = get_protocol(call.protocol).SURFACE
         headers = {
-            "Content-Type": call.framing.media_type if call.framing else surface.stream_type,
+            "Content-Type": get_protocol(self._request.protocol).SURFACE.stream_type,
             "Cache-Control": "no-cache",
-            **call.marks(exchange.receipt),
-            **self._guard.standing(call.holder),
+            **self._own_headers(attempt),
+            **self._access.rate_limit_headers(self._request.holder),
         }
-        call.witness.answers(200, headers)
-        self._observer.stream_began(call.witness.seen)
-        await call.sink.begin(headers)
+        self._telemetry.client_response(200, headers)
+        self._telemetry.stream_started()
+        await self._writer.begin(headers)
+
+    async def _write_last(self, attempt: Attempt, data: bytes) -> None:
+        """The end of a stream."""
+        await self._keep_state(attempt.exchange.kept_state())
+        self._telemetry.client_chunk(data)
+        with self._telemetry.waiting():
+            if data:
+                await self._writer.write(data)
+            await self._writer.end()
+
+    def _own_headers(self, attempt: Attempt | None) -> dict[str, str]:
+        """The headers that an answer has from us."""
+        headers = {"x-request-id": self._request.id}
+        receipt = self._telemetry.receipt
+        if receipt:
+            headers["x-toolglot-receipt"] = _summary(receipt)
+        if attempt is not None:
+            headers["x-toolglot-provider"] = attempt.target.name
+        return headers
+
+    # --- what is kept -----------------------------------------------------------------------------
+
+    async def _keep_state(self, kept: Mapping[str, str]) -> None:
+        """Keep what the client may not give back, before it can ask again."""
+        if kept and self._memory is not None:
+            await self._memory.save(self._request.owner, kept)
+
+    def _keep_receipt(self, attempt: Attempt) -> None:
+        request, exchange = self._request, attempt.exchange
+        receipt = {
+            "request_id": request.id,
+            "client": request.protocol,
+            "provider": attempt.target.name,
+            "protocol": exchange.provider,
+            "model": request.model,
+            "notes": exchange.notes,
+        }
+        self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
 
 
-def _left(request: web.Request) -> bool:
-    """Whether the client hung up."""
-    return request.transport is None or request.transport.is_closing()
+def _summary(receipt: Receipt) -> str:
+    counts = " ".join(f"{name}={n}" for name, n in receipt.counts().items() if n)
+    return f"{counts}; {','.join(receipt.codes())}"
 
 
-def _broken(call: Call, error: BaseException) -> ApiError:
-    name = call.target.name if call.target else ""
-    if isinstance(error, TimeoutError):
-        return ApiError(kind="timeout", message=f"provider {name} fell silent", status=504)
-    why = str(error) or type(error).__name__
-    return ApiError(kind="server", message=f"provider {name} broke off: {why}", status=502)
-
-
-def _garbage(call: Call, error: DecodeError) -> ApiError:
-    name = call.target.name if call.target else ""
-    message = f"provider {name} answered with something else than its protocol: {error}"
-    return ApiError(kind="server", message=message, status=502)
+def _is_forwarded(header: str) -> bool:
+    return header in _FORWARDED or "ratelimit" in header

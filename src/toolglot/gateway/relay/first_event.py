@@ -24,7 +24,7 @@ def looks_streamed(media_type: str, head: bytes) -> bool:
     return head.lstrip(_BLANK).startswith(_BEGINNINGS[media_type])
 
 
-async def head_of(reply: aiohttp.ClientResponse) -> bytes:
+async def read_head(reply: aiohttp.ClientResponse) -> bytes:
     """Enough of a reply to tell what it is; nothing: it is empty."""
     head = b""
     while len(head) < _ENOUGH and (chunk := await reply.content.readany()):
@@ -32,7 +32,7 @@ async def head_of(reply: aiohttp.ClientResponse) -> bytes:
     return head
 
 
-async def until_told(
+async def read_beginning(
     reply: aiohttp.ClientResponse,
     translator: StreamTranslator,
     head: bytes,

@@ -2,32 +2,31 @@
 
 import itertools
 import os
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
+from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
-    Family,
+    ModelFamily,
     Profile,
     dialect_for,
     family_of,
     get_profile,
     tools_for,
 )
-
-_ANY_AUTH: Final[Mapping[str, Auth]] = {
-    "anthropic": Auth(header="x-api-key", headers={"anthropic-version": "2023-06-01"}),
-    "gemini": Auth(header="x-goog-api-key"),
-}
-_BEARER: Final = Auth(header="Authorization", prefix="Bearer ")
+from toolglot.registry import default_auth
+from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
     **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
@@ -42,14 +41,24 @@ _REST: Final = 20.0
 
 
 class Health:
-    """Whether a provider answers: after failures in a row it rests, then one request tries it."""
+    """Whether a provider answers: after failures in a row it rests, then one request tries it.
+
+    `with health:` stands around everything that is asked of the provider.
+    """
 
     __slots__ = ("_failures", "_until", "busy")
 
     def __init__(self) -> None:
         self.busy = 0
+        """How many requests it is working on."""
         self._failures = 0
         self._until = 0.0
+
+    def __enter__(self) -> None:
+        self.busy += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.busy -= 1
 
     def resting(self, now: float) -> bool:
         """Whether it should not be asked now."""
@@ -73,7 +82,7 @@ class Health:
 
 
 class Keys:
-    """The keys of a provider, in turn; one that was refused for now waits."""
+    """The keys of a provider, which take turns; one that was refused for now comes last."""
 
     __slots__ = ("_cooling", "_keys", "_turn")
 
@@ -93,14 +102,13 @@ class Keys:
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
 
-    def next(self, now: float) -> str | None:
-        """The key for the next request; None if there is none at all."""
-        if not self._keys:
-            return None
-        start = next(self._turn)
-        keys = [self._keys[(start + step) % len(self._keys)] for step in range(len(self._keys))]
-        rested = [key for key in keys if self._cooling.get(key, 0.0) <= now]
-        return (rested or keys)[0]
+    def order(self, now: float) -> list[str]:
+        """The keys in the order in which the next request should use them."""
+        keys = self._keys
+        if len(keys) > 1:
+            start = next(self._turn) % len(keys)
+            keys = keys[start:] + keys[:start]
+        return sorted(keys, key=lambda key: self._cooling.get(key, 0.0) > now)
 
     def hidden(self, text: bytes) -> bytes:
         """What a provider says, without our own keys, which some repeat when they refuse them."""
@@ -138,6 +146,30 @@ class Upstream(Struct, kw_only=True):
         endpoint = next(each for each in self.endpoints if each.protocol == protocol)
         return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
 
+    def candidate(self, now: float) -> Candidate:
+        """What decides how often it is asked."""
+        return Candidate(
+            retries=self.config.retries,
+            keys=1 if self.passes_key else len(self.keys),
+            resting=self.health.resting(now),
+        )
+
+    def keys_for(self, client_key: str | None) -> list[str | None]:
+        """The keys to use for a request, in their order; `client_key` is the client's own."""
+        return [client_key] if self.passes_key else [*self.keys.order(time.monotonic())] or [None]
+
+    def small_request(
+        self, protocol: str, path: str, data: bytes | None = None, *, key: str | None = None
+    ) -> OutboundRequest:
+        """A request that is answered quickly; `key` is the client's own."""
+        headers = {"Content-Type": "application/json"} if data is not None else {}
+        return OutboundRequest(
+            url=self.url(protocol, path, ""),
+            data=data,
+            headers={**headers, **self.headers(self.keys_for(key)[0])},
+            proxy=self.config.proxy,
+        )
+
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers that say who asks."""
         return {**self.auth.with_key(key), **self.config.headers}
@@ -169,6 +201,7 @@ class Upstream(Struct, kw_only=True):
             rules=config.rules,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
+            **asdict(config.options),
             **more,
         )
 
@@ -176,7 +209,7 @@ class Upstream(Struct, kw_only=True):
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
 
-    def _issuer(self, family: Family | None) -> str:
+    def _issuer(self, family: ModelFamily | None) -> str:
         """Who issues reasoning state: models of several vendors do not read each other's."""
         own = self.profile.name if self.profile else None
         vendor = family.vendor if family else own
@@ -187,8 +220,8 @@ class Upstream(Struct, kw_only=True):
         return "keep" if self.profile is None or self.profile.attribution else "drop"
 
     def _id_rule(self) -> str | None:
-        nine = self.profile is not None and self.profile.tools.ids == "nine"
-        return "mistral" if nine else None
+        known = self.profile.tools.ids if self.profile else None
+        return known if known in ID_RULES else None
 
 
 def make_upstreams(
@@ -213,7 +246,7 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
         raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
     profile = get_profile(config.profile) if config.profile else None
     endpoints = tuple(_endpoints(config, profile))
-    auth = profile.auth if profile else _ANY_AUTH.get(endpoints[0].protocol, _BEARER)
+    auth = profile.auth if profile else default_auth(endpoints[0].protocol)
     if config.auth is not None:
         bearer = config.auth.lower() == "authorization"
         auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")

@@ -1,38 +1,46 @@
-"""The life of one request: read, routed, translated, sent, answered, translated back.
+"""The life of one request: routed, translated, sent, and delivered.
 
-The first target that works answers. Once the first byte of an answer is on its way to the client,
-nothing is tried again; what goes wrong then is told in the stream, in the client's own protocol.
+Whom to ask, how often and after which pause is decided by `toolglot.attempts`; this module does
+what it says. Once the first byte of an answer is on its way to the client, nothing is tried again.
 """
 
+import asyncio
+import random
 import time
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from typing import Final
 
+import aiohttp
 from aiohttp import web
+from msgspec.structs import replace
 
 from toolglot import demo
-from toolglot.errors import DecodeError, UntranslatableError
-from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Guard, Refusal
-from toolglot.gateway.config import DEMO, Config
-from toolglot.gateway.http.client import Client, Question, Unreachable
-from toolglot.gateway.http.writers import HttpSink
-from toolglot.gateway.relay.deliver import ELSEWHERE, Replies
-from toolglot.gateway.relay.incoming import PROTOCOL, Call, given_key, id_of, whole
+from toolglot.attempts import (
+    Ask,
+    Attempts,
+    Deliver,
+    GiveUp,
+    NoReply,
+    ReplyStarted,
+    ReplyUnusable,
+    Step,
+)
+from toolglot.gateway import errors
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.config import Config
+from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.http.client import Client, SendFailure
+from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.relay.attempt import Attempt, prepare
+from toolglot.gateway.relay.deliver import Begun, Delivery
+from toolglot.gateway.relay.keep_alive import OpenStreams
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
+from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
-from toolglot.gateway.state.kept_reasoning import Memory
-from toolglot.gateway.telemetry.metrics import Observer
-from toolglot.gateway.telemetry.recorder import Recorder
-from toolglot.gateway.telemetry.request_telemetry import Witness
-from toolglot.gateway.telemetry.tool_log import Side, log_lines, tool_report
-from toolglot.ir import ApiError, Json
-from toolglot.receipt import Receipt
-from toolglot.registry import get_protocol
-
-_TRUE: Final = frozenset({"1", "true", "yes", "on"})
-_TRACED: Final = ("traceparent", "tracestate")
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
+from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.telemetry.redact import scrub
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.ir import ApiError, Response
 
 
 class Relay:
@@ -42,22 +50,16 @@ class Relay:
         self,
         config: Config,
         client: Client,
-        *,
-        guard: Guard | None = None,
-        observer: Observer | None = None,
-        recorder: Recorder | None = None,
-        memory: Memory | None = None,
+        access: AccessControl,
+        memory: KeptReasoning | None = None,
     ) -> None:
         self.client = client
-        self.guard = guard or Guard(config.server)
-        self.observer = observer or Observer()
-        self._recorder = recorder
-        self._memory = memory
-        self.receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
-        """By whose they are and the id of the request, the oldest first."""
-        self._replies = Replies(self.guard, self.observer, self._keep, memory)
+        self.receipts = ReceiptLog()
         self.router = Router(config, make_upstreams(config))
         self.config = config
+        self._access = access
+        self._memory = memory
+        self._streams = OpenStreams()
 
     def use(self, config: Config) -> None:
         """Route by this configuration from now on; requests under way keep theirs."""
@@ -65,191 +67,126 @@ class Relay:
         self.router = Router(config, upstreams)
         self.config = config
 
-    def resting(self) -> list[str]:
-        """The providers that failed lately."""
-        now = time.monotonic()
-        return [each.name for each in self.router.upstreams.values() if each.health.resting(now)]
-
-    async def close(self) -> None:
-        """Write down all that is not written yet."""
-        await self.guard.close()
-        self.observer.tracing.close()
-        if self._recorder is not None:
-            self._recorder.close()
-
     async def keep_alive(self) -> None:
         """Tell clients whose provider is silent that their stream lives."""
-        await self._replies.keep_alive(lambda: self.config.server.keep_alive)
+        await self._streams.keep_alive(lambda: self.config.server.keep_alive)
 
-    def call(self, request: web.Request, protocol: str) -> Call:
-        """A request that has not been read yet."""
-        number = id_of(request)
-        request[PROTOCOL] = protocol
-        headers = {name: request.headers[name] for name in _TRACED if name in request.headers}
-        seen = self.observer.begin(request_id=number, client=protocol, headers=headers)
-        return Call(
-            http=request,
-            sink=HttpSink(request),
-            protocol=protocol,
-            path=request.path,
-            body=b"",
-            model="",
-            stream=False,
-            id=number,
-            strict=request.headers.get("x-toolglot-strict", "").lower() in _TRUE,
-            key=given_key(request),
-            witness=Witness(self.observer, self._recorder, seen),
-        )
+    async def answer(
+        self,
+        request: IncomingRequest,
+        writer: ResponseWriter,
+        telemetry: RequestTelemetry,
+        session: Session | None = None,
+    ) -> web.StreamResponse:
+        """Write the answer to a request, or the error that it ends in."""
+        delivery = self._delivery(request, writer, telemetry)
+        try:
+            targets = self._targets(request)
+            attempts, attempt = _attempts(targets), None
+            step: Step = attempts.start()
+            while isinstance(step, Ask):
+                target = targets[step.target]
+                if attempt is None or attempt.target is not target:
+                    attempt = await prepare(request, target, telemetry, session, self._memory)
+                if target.upstream is None:
+                    await delivery.respond(attempt, _demo_response(attempt))
+                    return writer.response
+                with target.upstream.health:
+                    reply, step = await self._ask(attempt, step, attempts, telemetry)
+                    if reply is None:
+                        continue
+                    async with reply:
+                        begun = await delivery.begin(attempt, reply)
+                        if isinstance(begun, Begun):
+                            await delivery.stream(attempt, reply, begun)
+                if not isinstance(begun, ApiError):
+                    return writer.response
+                step = attempts.after(ReplyUnusable(begun))
+            if attempt is not None and isinstance(step, GiveUp):
+                await delivery.give_up(attempt, step.error)
+        except RequestRejectedError as rejected:
+            await delivery.reject(rejected.error)
+        return writer.response
 
-    def ended(self, call: Call, error: ApiError | None = None) -> None:
-        """A request was answered, or never will be."""
-        receipt = call.exchange.receipt if call.exchange else Receipt()
-        call.witness.ends(receipt, error)
-        self.guard.settle(call.holder, call.witness.seen, receipt)
-
-    async def answer(self, call: Call) -> web.StreamResponse:
-        """The answer to a request, whatever becomes of it."""
-        targets = self.router.targets(call.model, call.conversation)
+    def _targets(self, request: IncomingRequest) -> list[Target]:
+        targets = self.router.targets(request.model, request.affinity)
         if not targets:
-            raise Refusal(_unknown_model(call.model))
-        failure: ApiError | None = None
-        for place, target in enumerate(self._awake(targets)):
-            last = place == len(targets) - 1
-            call.target = target
-            call.exchange = self._exchange(call, target)
-            try:
-                if await self._ask(call, target, last=last):
-                    return call.sink.response
-            except Unreachable as error:
-                failure = error.error
-        if failure is None or call.exchange is None:
-            raise AssertionError  # pragma: no cover - the last target always answers
-        call.witness.failed(failure)
-        await call.sink.whole(whole(call, call.exchange.error(failure)))
-        return call.sink.response
+            raise RequestRejectedError(errors.unknown_model(request.model))
+        return targets
 
-    def _awake(self, targets: list[Target]) -> list[Target]:
-        """Targets that answer first; those that failed lately only when all others did too."""
-        now = time.monotonic()
-
-        def rests(target: Target) -> bool:
-            return target.upstream is not None and target.upstream.health.resting(now)
-
-        return sorted(targets, key=rests)
-
-    def _exchange(self, call: Call, target: Target) -> Exchange:
-        upstream = target.upstream
-        if upstream is None:
-            return Exchange(call.protocol, call.protocol, now=int(time.time()))
-        options = upstream.options(target.model, call.model, strict=call.strict)
-        protocol = upstream.protocol_for(call.protocol)
-        return Exchange(call.protocol, protocol, options, now=int(time.time()))
-
-    async def _ask(self, call: Call, target: Target, *, last: bool) -> bool:
-        """Let one target answer; False: it failed in a way that leaves hope for the next."""
-        exchange, upstream, witness = call.exchange, target.upstream, call.witness
-        if exchange is None:
-            raise AssertionError  # pragma: no cover - it was just made
-        if upstream is None:
-            await self._demo(call, exchange)
-            return True
-        question = await self._question(call, exchange, upstream, target.model)
-        witness.asks(question, exchange, path=call.path, body=call.body, stream=call.stream)
-        question = witness.traced(question)
-        log_lines(call.id, _tool_lines(call, question))
-        upstream.health.busy += 1
-        try:
-            witness.pause()
-            async with await self.client.ask(question, witness.again) as reply:
-                witness.resume()
-                witness.replied(reply)
-                if reply.status in ELSEWHERE and not last:
-                    return False
-                await self._replies.carry(call, exchange, reply)
-                return True
-        finally:
-            upstream.health.busy -= 1
-
-    async def _demo(self, call: Call, exchange: Exchange) -> None:
-        """Let the model that is built in answer."""
-        call.witness.seen.provider = DEMO
-        try:
-            body, echo = await call.asked(exchange, DEMO)
-            asked = exchange.decode_request(body, call.path)
-        except DecodeError as error:
-            raise Refusal(_bad_request(str(error))) from None
-        exchange.echo(echo)
-        answer = demo.reply(asked, exchange.answer_context())
-        if isinstance(answer, ApiError):
-            raise Refusal(answer)
-        await self._replies.say(call, exchange, answer)
-
-    async def _question(
-        self, call: Call, exchange: Exchange, upstream: Upstream, model: str
-    ) -> Question:
-        query = {name: value for name, value in call.http.query.items() if name != "key"}
-        if call.stream and get_protocol(exchange.provider).SURFACE.array_streams:
-            query["alt"] = "sse"
-        try:
-            body, echo = await call.asked(exchange, upstream.name)
-            if self._memory is not None and exchange.client != exchange.provider:
-                exchange.decode_request(body, call.path)
-                await self._memory.recall(call, exchange)
-            sent = exchange.request(body, call.path, query)
-        except UntranslatableError as error:
-            raise Refusal(_bad_request(f"strict: {error}")) from None
-        except DecodeError as error:
-            raise Refusal(_bad_request(str(error))) from None
-        exchange.echo(echo)
-        return Question(
-            upstream=upstream,
-            protocol=exchange.provider,
-            model=model,
-            sent=sent,
-            headers=_passed(call, exchange),
-            client_key=call.key,
-            asked=body,
-            echo=echo,
+    def _delivery(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Delivery:
+        return Delivery(
+            request,
+            writer,
+            telemetry,
+            access=self._access,
+            memory=self._memory,
+            receipts=self.receipts,
+            most_receipts=self.config.server.receipts,
+            streams=self._streams,
         )
 
-    def _keep(self, call: Call, exchange: Exchange) -> None:
-        """Let the receipt be asked for."""
-        self.receipts[call.owner, call.id] = {
-            "request_id": call.id,
-            "client": call.protocol,
-            "provider": call.target.name if call.target else "",
-            "protocol": exchange.provider,
-            "model": call.model,
-            "notes": exchange.notes,
-        }
-        while len(self.receipts) > self.config.server.receipts:
-            self.receipts.popitem(last=False)
+    # --- asking -----------------------------------------------------------------------------------
+
+    async def _ask(
+        self, attempt: Attempt, step: Ask, attempts: Attempts, telemetry: RequestTelemetry
+    ) -> tuple[aiohttp.ClientResponse | None, Step]:
+        """Do what a step says; the next step, and the reply if that is to deliver it."""
+        upstream, outbound, key = attempt.target.upstream, attempt.outbound, attempt.keys[step.key]
+        if upstream is None or outbound is None:
+            raise AssertionError  # pragma: no cover - what is built in is not asked
+        headers = {**outbound.headers, **upstream.headers(key)}
+        with telemetry.waiting():
+            if step.pause:
+                await asyncio.sleep(step.pause)
+            reply = await self.client.send(replace(outbound, headers=headers))
+        jitter = random.random()  # noqa: S311 - not for secrets
+        after = attempts.after(_outcome(upstream.name, reply), jitter=jitter)
+        _learn(upstream, key, after)
+        retries = isinstance(after, Ask) and after.retry
+        if retries:
+            telemetry.retried()
+        if isinstance(reply, SendFailure):
+            return None, after
+        if not retries:
+            telemetry.upstream_response(reply)
+        if isinstance(after, Deliver):
+            return reply, after
+        reply.close()
+        return None, after
 
 
-def _tool_lines(call: Call, question: Question) -> Iterator[str]:
-    """What became of the tools and calls of a request, for whoever looks closely."""
-    sent = question.sent
-    yield from tool_report(
-        Side(call.protocol, question.asked or call.body, call.path),
-        Side(question.protocol, sent.data, sent.path),
-    )
+def _attempts(targets: list[Target]) -> Attempts:
+    now = time.monotonic()
+    return Attempts([target.candidate(now) for target in targets])
 
 
-def _passed(call: Call, exchange: Exchange) -> Mapping[str, str]:
-    """The client's headers that mean something to the provider."""
-    if exchange.provider != call.protocol:
-        return {}
-    names = get_protocol(call.protocol).SURFACE.headers
-    return {name: call.http.headers[name] for name in names if name in call.http.headers}
+def _outcome(provider: str, reply: aiohttp.ClientResponse | SendFailure) -> NoReply | ReplyStarted:
+    """What happened, in the terms of `toolglot.attempts`."""
+    if not isinstance(reply, SendFailure):
+        return ReplyStarted.of(reply.status, reply.headers, time.time())
+    if reply.reason == "timeout":
+        return NoReply(error=errors.timed_out(provider))
+    error = errors.unreachable(provider, scrub(reply.detail))
+    return NoReply(error=error, dropped=reply.reason == "dropped")
 
 
-# --- errors of our own ----------------------------------------------------------------------------
+def _learn(upstream: Upstream, key: str | None, step: Step) -> None:
+    """Remember for other requests what a step says of the provider that was asked."""
+    now = time.monotonic()
+    if step.key_rest:
+        upstream.keys.cool(key, now + step.key_rest)
+    if step.healthy:
+        upstream.health.good()
+    elif step.healthy is False:
+        upstream.health.bad(now)
 
 
-def _unknown_model(model: str) -> ApiError:
-    hint = "no route matches it; see GET /v1/models, or ask for provider/model"
-    return ApiError(kind="not_found", message=f"model {model!r}: {hint}", status=404)
-
-
-def _bad_request(message: str) -> ApiError:
-    return ApiError(kind="invalid_request", message=message, status=400)
+def _demo_response(attempt: Attempt) -> Response:
+    """What the model that is built in answers."""
+    answer = demo.reply(attempt.exchange.client_request, attempt.exchange.answer_context())
+    if isinstance(answer, ApiError):
+        raise RequestRejectedError(answer)
+    return answer

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from toolglot.attempts import Candidate
 from toolglot.digest import digest
 from toolglot.gateway.config import DEMO, Config, Route
 from toolglot.gateway.relay.providers import Upstream
@@ -25,6 +26,10 @@ class Target(Struct, frozen=True):
     def name(self) -> str:
         """The provider's name."""
         return self.upstream.name if self.upstream else DEMO
+
+    def candidate(self, now: float) -> Candidate:
+        """What decides how often it is asked."""
+        return self.upstream.candidate(now) if self.upstream else Candidate()
 
 
 class Router:

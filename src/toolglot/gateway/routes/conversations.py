@@ -8,13 +8,18 @@ from typing import Any, Final
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.routes.endpoints import answer, error
-from toolglot.gateway.routes.route import Visit, add_ways
-from toolglot.gateway.state.items import MOST, listed, page
+from toolglot.gateway import errors
+from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.http.json_response import json_response
+from toolglot.gateway.routes.route import PlainRequest, Route
+from toolglot.gateway.state.items import MAX_PAGE, normalize_item, paginate
 from toolglot.gateway.state.sessions import Sessions, unknown_conversation
-from toolglot.gateway.state.stored_responses import Conversation, Shelf, new_conversation, new_id
+from toolglot.gateway.state.stored_responses import (
+    Conversation,
+    ResponseStore,
+    new_conversation,
+    new_id,
+)
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -22,83 +27,86 @@ from toolglot.wire.message import read_body
 _PATH: Final = "/v1/conversations"
 
 
-class Conversations:
+class ConversationEndpoints:
     """The handlers, over what is kept."""
 
-    def __init__(self, relay: Relay, sessions: Sessions) -> None:
-        self._relay, self._sessions = relay, sessions
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
 
-    def add_to(self, app: web.Application) -> None:
-        """Answer at all paths."""
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """All paths."""
         one = f"{_PATH}/{{id}}"
         items, item = f"{one}/items", f"{one}/items/{{item}}"
-        ways = (
-            ("POST", _PATH, self._create),
-            ("GET", one, self._retrieve),
-            ("POST", one, self._update),
-            ("DELETE", one, self._delete),
-            ("GET", items, self._list_items),
-            ("POST", items, self._add_items),
-            ("GET", item, self._retrieve_item),
-            ("DELETE", item, self._delete_item),
+        return (
+            Route("POST", _PATH, self._create),
+            Route("GET", one, self._retrieve),
+            Route("POST", one, self._update),
+            Route("DELETE", one, self._delete),
+            Route("GET", items, self._list_items),
+            Route("POST", items, self._add_items),
+            Route("GET", item, self._retrieve_item),
+            Route("DELETE", item, self._delete_item),
         )
-        add_ways(app, self._relay, ways)
 
-    async def _create(self, visit: Visit) -> web.StreamResponse:
-        asked = read_body(visit.body or b"{}")
+    async def _create(self, request: PlainRequest) -> web.StreamResponse:
+        asked = read_body(request.body or b"{}")
         conversation = new_conversation(_metadata(asked))
-        conversation = conversation.plus(_new(asked.get("items")), "")
-        await self._shelf(visit).keep_conversation(conversation)
-        return answer(_shown(conversation))
+        conversation = conversation.with_items(_new(asked.get("items")), "")
+        await self._store(request).put_conversation(conversation)
+        return json_response(_shown(conversation))
 
-    async def _retrieve(self, visit: Visit) -> web.StreamResponse:
-        return answer(_shown(await self._conversation(visit)))
+    async def _retrieve(self, request: PlainRequest) -> web.StreamResponse:
+        return json_response(_shown(await self._conversation(request)))
 
-    async def _update(self, visit: Visit) -> web.StreamResponse:
-        metadata = _metadata(read_body(visit.body))
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).labelled(metadata)
-            await self._shelf(visit).keep_conversation(conversation)
-        return answer(_shown(conversation))
+    async def _update(self, request: PlainRequest) -> web.StreamResponse:
+        metadata = _metadata(read_body(request.body))
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(request)).with_metadata(metadata)
+            await self._store(request).put_conversation(conversation)
+        return json_response(_shown(conversation))
 
-    async def _delete(self, visit: Visit) -> web.StreamResponse:
-        name = visit.http.match_info["id"]
-        if not await self._shelf(visit).forget_conversation(name):
-            raise Refusal(unknown_conversation(name))
-        return answer({"id": name, "object": "conversation.deleted", "deleted": True})
+    async def _delete(self, request: PlainRequest) -> web.StreamResponse:
+        name = request.http.match_info["id"]
+        if not await self._store(request).delete_conversation(name):
+            raise RequestRejectedError(unknown_conversation(name))
+        return json_response({"id": name, "object": "conversation.deleted", "deleted": True})
 
-    async def _list_items(self, visit: Visit) -> web.StreamResponse:
-        return answer(page(_items(await self._conversation(visit)), visit.http.query))
+    async def _list_items(self, request: PlainRequest) -> web.StreamResponse:
+        return json_response(
+            paginate(_items(await self._conversation(request)), request.http.query)
+        )
 
-    async def _add_items(self, visit: Visit) -> web.StreamResponse:
-        new = _new(read_body(visit.body).get("items"))
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).plus(new, "")
-            await self._shelf(visit).keep_conversation(conversation)
-        return answer(page(new, {"order": "asc", "limit": str(MOST)}))
+    async def _add_items(self, request: PlainRequest) -> web.StreamResponse:
+        new = _new(read_body(request.body).get("items"))
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(request)).with_items(new, "")
+            await self._store(request).put_conversation(conversation)
+        return json_response(paginate(new, {"order": "asc", "limit": str(MAX_PAGE)}))
 
-    async def _retrieve_item(self, visit: Visit) -> web.StreamResponse:
-        wanted = visit.http.match_info["item"]
-        for item in _items(await self._conversation(visit)):
+    async def _retrieve_item(self, request: PlainRequest) -> web.StreamResponse:
+        wanted = request.http.match_info["item"]
+        for item in _items(await self._conversation(request)):
             if item["id"] == wanted:
-                return answer(item)
-        raise Refusal(error("invalid_request", f"Item with id '{wanted}' not found.", 404))
+                return json_response(item)
+        raise RequestRejectedError(errors.missing_item(f"Item with id '{wanted}' not found."))
 
-    async def _delete_item(self, visit: Visit) -> web.StreamResponse:
-        async with self._sessions.turn:
-            conversation = (await self._conversation(visit)).minus(visit.http.match_info["item"])
-            await self._shelf(visit).keep_conversation(conversation)
-        return answer(_shown(conversation))
+    async def _delete_item(self, request: PlainRequest) -> web.StreamResponse:
+        item = request.http.match_info["item"]
+        async with self._sessions.conversation_lock:
+            conversation = (await self._conversation(request)).without_item(item)
+            await self._store(request).put_conversation(conversation)
+        return json_response(_shown(conversation))
 
-    async def _conversation(self, visit: Visit) -> Conversation:
-        name = visit.http.match_info["id"]
-        conversation = await self._shelf(visit).conversation(name)
+    async def _conversation(self, request: PlainRequest) -> Conversation:
+        name = request.http.match_info["id"]
+        conversation = await self._store(request).get_conversation(name)
         if conversation is None:
-            raise Refusal(unknown_conversation(name))
+            raise RequestRejectedError(unknown_conversation(name))
         return conversation
 
-    def _shelf(self, visit: Visit) -> Shelf:
-        return self._sessions.shelf(visit.owner)
+    def _store(self, request: PlainRequest) -> ResponseStore:
+        return self._sessions.store_for(request.owner)
 
 
 def _shown(conversation: Conversation) -> Json:
@@ -117,7 +125,7 @@ def _items(conversation: Conversation) -> list[Json]:
 def _new(given: Any) -> list[Json]:
     if given is not None and not isinstance(given, list):
         raise DecodeError("items", "expected array")
-    return [listed(item, new_id) for item in given or ()]
+    return [normalize_item(item, new_id) for item in given or ()]
 
 
 def _metadata(asked: Json) -> Json:

@@ -16,16 +16,18 @@ from toolglot.context import Context
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.exchange import encode_stream
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.http.writers import MemorySink, Whole
-from toolglot.gateway.relay.incoming import Call, refused
+from toolglot.gateway import errors
+from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway.http.json_response import JSON, json_response
+from toolglot.gateway.http.writers import MemoryWriter, ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.routes.endpoints import answer, error
-from toolglot.gateway.routes.route import Visit, add_ways
+from toolglot.gateway.routes.route import ModelRoute, PlainRequest, Route
 from toolglot.gateway.state import compaction
-from toolglot.gateway.state.items import Item, items_of, listed, page
-from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.state.stored_responses import Kept, Shelf, new_id
+from toolglot.gateway.state.items import Item, normalize_item, paginate, read_items
+from toolglot.gateway.state.sessions import Session, Sessions, SessionWriter
+from toolglot.gateway.state.stored_responses import ResponseStore, StoredResponse, new_id
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError, Json
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_response
@@ -35,145 +37,151 @@ from toolglot.wire.sse import SseDecoder, frame
 
 _COMPACT: Final = "/compact"
 _COMPACTED: Final = "response.compaction"
-_NO_SUCH_PLACE: Final = frozenset({404, 405, 501})
+_NO_SUCH_PATH: Final = frozenset({404, 405, 501})
 _UNDER_WAY: Final = frozenset({"queued", "in_progress"})
-_FIRST_ERROR: Final = 400
 _TRUE: Final = frozenset({"true", "1"})
 
 
-class Responses:
+class ResponseEndpoints:
     """The handlers, over one relay and what is kept."""
 
     def __init__(self, relay: Relay, sessions: Sessions, protocol: str) -> None:
         self._relay, self._sessions, self._protocol = relay, sessions, protocol
         self._path = get_protocol(protocol).SURFACE.path
 
-    def add_to(self, app: web.Application) -> None:
-        """Answer at all paths."""
+    @property
+    def routes(self) -> tuple[Route | ModelRoute, ...]:
+        """All paths but the one at which a model is asked."""
         one = f"{self._path}/{{id}}"
-        ways = (
-            ("GET", one, self._retrieve),
-            ("DELETE", one, self._delete),
-            ("GET", f"{one}/input_items", self._input_items),
-            ("POST", f"{one}/cancel", self._cancel),
+        return (
+            Route("GET", one, self._retrieve),
+            Route("DELETE", one, self._delete),
+            Route("GET", f"{one}/input_items", self._input_items),
+            Route("POST", f"{one}/cancel", self._cancel),
+            ModelRoute(self._path + _COMPACT, self._protocol, self._compact),
         )
-        add_ways(app, self._relay, ways)
 
     # --- responses --------------------------------------------------------------------------------
 
-    async def _retrieve(self, visit: Visit) -> web.StreamResponse:
+    async def _retrieve(self, request: PlainRequest) -> web.StreamResponse:
         """A response, whole or as the stream that it was."""
-        kept = await self._newest(visit, await self._kept(visit))
-        if visit.http.query.get("stream", "").lower() not in _TRUE:
-            return Whole(data=kept.response, headers={"Content-Type": "application/json"}).http()
-        after = visit.http.query.get("starting_after", "-1")
+        kept = await self._newest(request, await self._kept(request))
+        if request.http.query.get("stream", "").lower() not in _TRUE:
+            return WholeResponse(data=kept.response, headers={"Content-Type": JSON}).http()
+        after = request.http.query.get("starting_after", "-1")
         if not after.removeprefix("-").isdigit():
             raise DecodeError("starting_after", "expected a number")
         surface = get_protocol(self._protocol).SURFACE
         response = decode_response(kept.response, source=self._protocol)
         data = encode_stream(response, self._protocol, Context(source=surface, target=surface))
         headers = {"Content-Type": surface.stream_type}
-        return Whole(data=_after(data, int(after)), headers=headers).http()
+        return WholeResponse(data=_after(data, int(after)), headers=headers).http()
 
-    async def _delete(self, visit: Visit) -> web.StreamResponse:
-        response_id = visit.http.match_info["id"]
-        if not await self._shelf(visit).forget(response_id):
-            raise Refusal(_unknown(response_id))
-        return answer({"id": response_id, "object": "response", "deleted": True})
+    async def _delete(self, request: PlainRequest) -> web.StreamResponse:
+        response_id = request.http.match_info["id"]
+        if not await self._store(request).delete_response(response_id):
+            raise RequestRejectedError(_unknown(response_id))
+        return json_response({"id": response_id, "object": "response", "deleted": True})
 
-    async def _input_items(self, visit: Visit) -> web.StreamResponse:
+    async def _input_items(self, request: PlainRequest) -> web.StreamResponse:
         """All that a response answered, with what came before."""
-        response_id = visit.http.match_info["id"]
-        chain = await self._shelf(visit).chain(response_id)
+        response_id = request.http.match_info["id"]
+        chain = await self._store(request).history(response_id)
         if chain is None:
-            raise Refusal(_unknown(response_id))
+            raise RequestRejectedError(_unknown(response_id))
         *before, last = chain.values()
-        items = [*(item for kept in before for item in kept.items), *last.asked]
-        return answer(page(_with_ids(items, response_id), visit.http.query))
+        items = [*(item for kept in before for item in kept.items), *last.input_items]
+        return json_response(paginate(_with_ids(items, response_id), request.http.query))
 
-    async def _cancel(self, visit: Visit) -> web.StreamResponse:
-        kept = await self._kept(visit)
-        if kept.held and _is_under_way(kept):
-            kept = await self._newest(visit, kept, "/cancel", b"{}")
-            return Whole(data=kept.response, headers={"Content-Type": "application/json"}).http()
-        raise Refusal(error("invalid_request", "Cannot cancel a synchronous response.", 400))
+    async def _cancel(self, request: PlainRequest) -> web.StreamResponse:
+        kept = await self._kept(request)
+        if kept.stored_upstream and _is_under_way(kept):
+            kept = await self._newest(request, kept, "/cancel", b"{}")
+            return WholeResponse(data=kept.response, headers={"Content-Type": JSON}).http()
+        raise RequestRejectedError(errors.invalid_request("Cannot cancel a synchronous response."))
 
-    async def _kept(self, visit: Visit) -> Kept:
-        response_id = visit.http.match_info["id"]
-        kept = await self._shelf(visit).response(response_id)
+    async def _kept(self, request: PlainRequest) -> StoredResponse:
+        response_id = request.http.match_info["id"]
+        kept = await self._store(request).get_response(response_id)
         if kept is None:
-            raise Refusal(_unknown(response_id))
+            raise RequestRejectedError(_unknown(response_id))
         return kept
 
     async def _newest(
-        self, visit: Visit, kept: Kept, more: str = "", data: bytes | None = None
-    ) -> Kept:
+        self, request: PlainRequest, kept: StoredResponse, more: str = "", data: bytes | None = None
+    ) -> StoredResponse:
         """A response as it is now: one that a provider makes in the background changes there."""
         upstream = self._relay.router.upstreams.get(kept.provider)
-        if not kept.held or upstream is None or not _is_under_way(kept):
+        if not kept.stored_upstream or upstream is None or not _is_under_way(kept):
             return kept
-        response_id = visit.http.match_info["id"]
+        response_id = request.http.match_info["id"]
         path = f"{self._path}/{response_id}{more}"
-        found = await self._relay.client.fetch(upstream, self._protocol, path, data)
+        outbound = upstream.small_request(self._protocol, path, data)
+        found = await self._relay.client.fetch(outbound)
         if not isinstance(found, dict) or found.get("id") != response_id:
             return kept
         kept = replace(kept, response=jsontext.encode(found))
-        await self._shelf(visit).keep(response_id, kept, store=True)
+        await self._store(request).put_response(response_id, kept, store=True)
         return kept
 
-    def _shelf(self, visit: Visit) -> Shelf:
-        return self._sessions.shelf(visit.owner)
+    def _store(self, request: PlainRequest) -> ResponseStore:
+        return self._sessions.store_for(request.owner)
 
     # --- compaction -------------------------------------------------------------------------------
 
-    async def compact(self, call: Call) -> web.StreamResponse:
+    async def _compact(
+        self, request: IncomingRequest, _writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> web.StreamResponse:
         """A shorter conversation: by the provider if it can, else by a summary of the model's."""
-        call.stream = False
-        passed = await self._passed_on(call)
-        if passed is not None:
-            return passed.http()
-        await self._sessions.expand(call)
-        members = jsontext.members(call.body)
-        items = items_of(members.get("input"))
-        call.body, call.path, call.past = compaction.question(members), self._path, None
-        told = await self._asked(call)
-        if told.status >= _FIRST_ERROR:
-            return told.http()
-        summary = read_body(told.data)
-        return answer(compaction.answer(summary, items, new_id, int(time.time())))
+        request = replace(request, stream=False)
+        by_provider = await self._compacted_by_provider(request, telemetry)
+        if by_provider is not None:
+            return by_provider.http()
+        expanded = await self._sessions.expand(request)
+        members = jsontext.members(expanded.body)
+        items = read_items(members.get("input"))
+        question = replace(expanded, body=compaction.summary_request(members), path=self._path)
+        answer = await self._ask(question, telemetry)
+        if answer.status >= FIRST_ERROR:
+            return answer.http()
+        summary = read_body(answer.data)
+        return json_response(
+            compaction.compacted_response(summary, items, new_id, int(time.time()))
+        )
 
-    async def _passed_on(self, call: Call) -> Whole | None:
+    async def _compacted_by_provider(
+        self, request: IncomingRequest, telemetry: RequestTelemetry
+    ) -> WholeResponse | None:
         """What a provider with compaction of its own says; None: there is none."""
-        targets = self._relay.router.targets(call.model)
+        targets = self._relay.router.targets(request.model)
         upstream = targets[0].upstream if targets else None
         if upstream is None or upstream.protocol_for(self._protocol) != self._protocol:
             return None
-        model, call.model = call.model, f"{upstream.name}/{targets[0].model}"
-        call.path = self._path + _COMPACT
-        self._sessions.attach(call)
-        told = await self._asked(call)
-        call.model = model
-        if told.status < _FIRST_ERROR:
-            return told if read_body(told.data).get("object") == _COMPACTED else None
-        return None if told.status in _NO_SUCH_PLACE else told
+        model = f"{upstream.name}/{targets[0].model}"
+        request, session = self._sessions.open(
+            replace(request, model=model, path=self._path + _COMPACT)
+        )
+        answer = await self._ask(request, telemetry, session)
+        if answer.status < FIRST_ERROR:
+            return answer if read_body(answer.data).get("object") == _COMPACTED else None
+        return None if answer.status in _NO_SUCH_PATH else answer
 
-    async def _asked(self, call: Call) -> Whole:
+    async def _ask(
+        self, request: IncomingRequest, telemetry: RequestTelemetry, session: Session | None = None
+    ) -> WholeResponse:
         """The answer to a request that is not shown to the client as it is."""
-        sink = MemorySink()
-        call.sink = sink
-        try:
-            await self._relay.answer(call)
-        except Refusal as refusal:
-            return refused(call, refusal.error)
-        return sink.answer
+        memory = MemoryWriter()
+        writer = memory if session is None else SessionWriter(memory, session)
+        await self._relay.answer(request, writer, telemetry, session)
+        return memory.answer
 
 
-def _is_under_way(kept: Kept) -> bool:
+def _is_under_way(kept: StoredResponse) -> bool:
     return jsontext.read(jsontext.members(kept.response).get("status")) in _UNDER_WAY
 
 
 def _unknown(response_id: str) -> ApiError:
-    return error("invalid_request", f"Response with id '{response_id}' not found.", 404)
+    return errors.missing_item(f"Response with id '{response_id}' not found.")
 
 
 def _with_ids(items: list[Item], response_id: str) -> list[Json]:
@@ -182,7 +190,7 @@ def _with_ids(items: list[Item], response_id: str) -> list[Json]:
     def fixed(index: int) -> Callable[[str], str]:
         return lambda prefix: prefix + digest(response_id.encode(), 24, index).hex()
 
-    return [listed(item, fixed(index)) for index, item in enumerate(items)]
+    return [normalize_item(item, fixed(index)) for index, item in enumerate(items)]
 
 
 def _after(stream: bytes, number: int) -> bytes:

@@ -1,42 +1,127 @@
-"""Handlers for paths at which nothing is asked of a model, for whoever has a key."""
+"""Routes: a method, a path, who may ask, and what answers. Each family of endpoints has a table.
 
-from collections.abc import Awaitable, Callable
+There are two kinds. At a `Route` something is asked of the gateway: models, receipts, stored
+responses. Its handler gets the request as it is, and the owner of its key if one is needed. At a
+`ModelRoute` a model is asked in a protocol: the request is read, its client authenticated and held
+to its limits, and whatever happens is seen by metrics, logs and the ledger.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, Literal
 
 from aiohttp import web
 from msgspec import Struct
 
-from toolglot.gateway.relay.incoming import given_key
-from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.errors import REJECTIONS, from_rejection, render
+from toolglot.gateway.http.json_response import JSON
+from toolglot.gateway.http.request_info import id_of
+from toolglot.gateway.http.writers import HttpWriter, ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest, read_incoming
+from toolglot.gateway.routes.admission import Admission
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.ir import ApiError
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+VERSION: Final = "/v1"
+"""The beginning of paths that clients may leave out."""
 
 
-class Visit(Struct, frozen=True):
-    """A request that was read, and whose it is."""
+class PlainRequest(Struct, frozen=True):
+    """A request to the gateway itself that was read, and whose it is."""
 
     http: web.Request
-    body: bytes
-    owner: str
+    body: bytes = b""
+    owner: str = ""
 
 
-Handle = Callable[[Visit], Awaitable[web.StreamResponse]]
-Way = tuple[str, str, Handle]
-"""A method, a path and what answers there."""
+Handler = Callable[[PlainRequest], Awaitable[web.StreamResponse]]
+ModelHandler = Callable[
+    [IncomingRequest, ResponseWriter, RequestTelemetry], Awaitable[web.StreamResponse]
+]
+_HttpHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def add_ways(app: web.Application, relay: Relay, ways: tuple[Way, ...]) -> None:
+class Route(Struct, frozen=True):
+    """Something that is asked of the gateway."""
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    handler: Handler
+    auth: Literal["key", "none"] = "key"
+    """Whether a key is needed, where keys are asked for."""
+
+    def http_handler(self, admission: Admission, _prefix: str) -> _HttpHandler:
+        async def handle(http: web.Request) -> web.StreamResponse:
+            owner = await admission.authenticate(http) if self.auth == "key" else ""
+            body = await http.read() if http.can_read_body else b""
+            return await self.handler(PlainRequest(http, body, owner))
+
+        return handle
+
+
+class ModelRoute(Struct, frozen=True):
+    """Something that is asked of a model."""
+
+    path: str
+    protocol: str
+    handler: ModelHandler
+
+    method: Literal["POST"] = "POST"
+
+    def http_handler(self, admission: Admission, prefix: str) -> _HttpHandler:
+        async def handle(http: web.Request) -> web.StreamResponse:
+            telemetry = admission.begin(http, self.protocol)
+            error: ApiError | None = None
+            holder = None
+            try:
+                body = await http.read()
+                request = read_incoming(http, self.protocol, prefix + http.path, body)
+                request = await admission.identify(request, telemetry)
+                holder = request.holder
+                await admission.check(request)
+                response = await self.handler(request, HttpWriter(http), telemetry)
+                if not response.prepared:  # A stream said so when it began.
+                    response.headers.update(admission.limit_headers(holder))
+            except REJECTIONS as problem:
+                error = from_rejection(problem, http)
+                response = rejection(error, self.protocol, id_of(http), telemetry).http()
+            except ConnectionError:
+                raise  # The client is gone.
+            except Exception:
+                error = telemetry.internal_error()
+                raise
+            finally:
+                admission.end(telemetry, holder, error)
+            return response
+
+        return handle
+
+
+_ADD: Final = {
+    "GET": web.UrlDispatcher.add_get,  # HEAD, too.
+    "POST": web.UrlDispatcher.add_post,
+    "DELETE": web.UrlDispatcher.add_delete,
+}
+
+
+def add_routes(
+    app: web.Application, admission: Admission, routes: Iterable[Route | ModelRoute]
+) -> None:
     """Answer at all paths, with their version and without."""
-    for method, path, handle in ways:
-        for each in {path, path.removeprefix("/v1")}:
-            app.router.add_route(method, each, _handler(handle, relay))
+    for route in routes:
+        add = _ADD[route.method]
+        add(app.router, route.path, route.http_handler(admission, ""))
+        if route.path.startswith(VERSION + "/"):
+            short = route.path.removeprefix(VERSION)
+            add(app.router, short, route.http_handler(admission, VERSION))
 
 
-def _handler(handle: Handle, relay: Relay) -> Handler:
-    """A handler for whoever has a key, where keys are asked for."""
-
-    async def handler(request: web.Request) -> web.StreamResponse:
-        holder = await relay.guard.know(given_key(request))
-        owner = holder.id if holder else ""
-        return await handle(Visit(request, await request.read(), owner))
-
-    return handler
+def rejection(
+    error: ApiError, protocol: str, request_id: str, telemetry: RequestTelemetry
+) -> WholeResponse:
+    """An error that a client gets before a model was asked."""
+    wire = render(error, protocol)
+    headers = {**wire.headers, "Content-Type": JSON, "x-request-id": request_id}
+    telemetry.client_response(wire.status, headers)
+    data = wire.data()
+    telemetry.client_chunk(data)
+    return WholeResponse(data=data, status=wire.status, headers=headers)

@@ -10,20 +10,24 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.exchange import encode_stream
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.http.writers import Whole
-from toolglot.gateway.relay.incoming import Call, refused
+from toolglot.gateway import errors
+from toolglot.gateway.errors import REJECTIONS, from_rejection
+from toolglot.gateway.http.json_response import error_response
+from toolglot.gateway.http.request_info import id_of
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse, is_closed, is_drained
+from toolglot.gateway.incoming import IncomingRequest, read_incoming
 from toolglot.gateway.relay.relay import Relay
-from toolglot.gateway.routes.endpoints import error, refuse
-from toolglot.gateway.state.sessions import Sessions
-from toolglot.gateway.storage.store import MemoryStore
+from toolglot.gateway.routes.admission import Admission
+from toolglot.gateway.routes.route import PlainRequest, Route, rejection
+from toolglot.gateway.state.sessions import Sessions, SessionWriter
+from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.ir import ApiError, Choice, Response, StopReason, Usage
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request
@@ -38,33 +42,42 @@ _WAITING: Final = 16
 _HEARTBEAT: Final = 30.0
 _OF_THE_TRANSPORT: Final = frozenset({"openai-beta", "x-request-id"})
 """Headers that mean the connection, not what is asked over it."""
-_TOLD: Final = frozenset({"retry-after", "retry-after-ms", "x-request-id"})
+_FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "x-request-id"})
+"""Headers of an error that are part of its event."""
 
-Admit = Callable[[Call], Awaitable[None]]
 
-
-class Sockets:
+class WebSocketEndpoint:
     """Accepts connections."""
 
-    def __init__(self, relay: Relay, sessions: Sessions, protocol: str, admit: Admit) -> None:
-        self._relay, self._sessions, self._protocol, self._admit = relay, sessions, protocol, admit
+    def __init__(
+        self, relay: Relay, sessions: Sessions, admission: Admission, protocol: str
+    ) -> None:
+        self._relay, self._sessions, self._admission = relay, sessions, admission
+        self._protocol, self._path = protocol, get_protocol(protocol).SURFACE.path
         self._open: set[_Connection] = set()
 
-    async def leave(self, _app: web.Application) -> None:
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The path at which a model is asked by POST."""
+        return (Route("GET", self._path, self._connect),)
+
+    async def close(self, _app: web.Application) -> None:
         """Close all connections, each when its answers are complete."""
         for connection in tuple(self._open):
-            await connection.leave()
+            await connection.close()
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
+    async def _connect(self, request: PlainRequest) -> web.StreamResponse:
         """Answer for as long as the connection lasts; whoever wants none is told what to do."""
-        limit = self._relay.config.server.max_body
+        limit, http = self._relay.config.server.max_body, request.http
         socket = web.WebSocketResponse(
             heartbeat=_HEARTBEAT, max_msg_size=limit, decode_text=False, compress=True
         )
-        if not socket.can_prepare(request).ok:
-            return self._no_socket(request)
-        await socket.prepare(request)
-        connection = _Connection(socket, MemoryStore(max_bytes=limit), self._answer(request))
+        if not socket.can_prepare(http).ok:
+            response = error_response(http, errors.needs_upgrade(http.path))
+            response.headers["Upgrade"] = "websocket"
+            return response
+        await socket.prepare(http)
+        connection = _Connection(socket, http, self._answering(http, limit))
         self._open.add(connection)
         try:
             await connection.run()
@@ -72,52 +85,49 @@ class Sockets:
             self._open.discard(connection)
         return socket
 
-    def _no_socket(self, request: web.Request) -> web.Response:
-        words = f"{request.path} takes POST, or GET that upgrades to a WebSocket"
-        told = refuse(request, error("invalid_request", words, 426))
-        told.headers["Upgrade"] = "websocket"
-        return told
-
-    def _answer(self, request: web.Request) -> "_Answer":
+    def _answering(self, http: web.Request, limit: int) -> "_Answer":
+        """What answers the frames of one connection."""
         headers = {
             name: value
-            for name, value in request.headers.items()
+            for name, value in http.headers.items()
             if name.lower() not in _OF_THE_TRANSPORT
         }
-        asked = request.clone(headers=headers)
+        near = MemoryStore(max_bytes=limit)
 
-        async def answer(frame: bytes, sink: "SocketSink", near: MemoryStore) -> None:
-            if _kind(frame) in _NEEDS_NO_ANSWER:
-                return
-            call = self._relay.call(asked, self._protocol)
-            call.sink, call.path = sink, get_protocol(self._protocol).SURFACE.path
-            failure: ApiError | None = None
-            try:
-                failure = await self._attempt(call, frame, sink, near)
-                if failure is not None:
-                    await sink.whole(refused(call, failure))
-            finally:
-                self._relay.ended(call, failure)
+        async def answer(frame: bytes, writer: WebSocketWriter) -> None:
+            if _kind(frame) not in _NEEDS_NO_ANSWER:
+                # A copy for each frame, because each request has an id of its own.
+                await self._answer(http.clone(headers=headers), frame, writer, near)
 
         return answer
 
-    async def _attempt(
-        self, call: Call, frame: bytes, sink: "SocketSink", near: MemoryStore
-    ) -> ApiError | None:
-        """Answer a request; why not, if it is refused."""
+    async def _answer(
+        self, http: web.Request, frame: bytes, writer: "WebSocketWriter", near: MemoryStore
+    ) -> None:
+        telemetry = self._admission.begin(http, self._protocol)
+        error: ApiError | None = None
+        holder = None
         try:
-            generates = _read(call, frame, sink)
-            await self._admit(call)
-            self._sessions.attach(call, near)
-            await (self._relay.answer(call) if generates else _prepare(call))
-        except DecodeError as problem:
-            return error("invalid_request", str(problem), 400)
-        except Refusal as refusal:
-            return refusal.error
-        return None
+            try:
+                body, generates = _read(frame, writer)
+                request = read_incoming(http, self._protocol, self._path, body)
+                request = await self._admission.identify(request, telemetry)
+                holder = request.holder
+                await self._admission.check(request)
+                request, session = self._sessions.open(request, near)
+                keeping = writer if session is None else SessionWriter(writer, session)
+                if generates:
+                    await self._relay.answer(request, keeping, telemetry, session)
+                else:
+                    await _prepare(request, keeping)
+            except REJECTIONS as problem:
+                error = from_rejection(problem, http)
+                await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
+        finally:
+            self._admission.end(telemetry, holder, error)
 
 
-_Answer = Callable[[bytes, "SocketSink", MemoryStore], Any]
+_Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
 
 
 def _kind(frame: bytes) -> object:
@@ -127,46 +137,45 @@ def _kind(frame: bytes) -> object:
         return None
 
 
-def _read(call: Call, frame: bytes, sink: "SocketSink") -> bool:
+def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
     """Take a request out of its frame; whether to generate."""
     members = jsontext.members(frame)
     kind = jsontext.read(members.pop("type", None))
     lane = jsontext.read(members.pop("stream_id", None))
     if isinstance(lane, str):
-        sink.lane = lane
+        writer.lane = lane
     if kind != _CREATE:
         raise DecodeError("type", f"expected {_CREATE}")
     if jsontext.read(members.pop("background", None)):
         raise DecodeError("background", "not over a WebSocket")
     generates = jsontext.read(members.pop("generate", None)) is not False
-    call.body = jsontext.encode({**members, "stream": True})
-    return generates
+    return jsontext.encode({**members, "stream": True}), generates
 
 
-async def _prepare(call: Call) -> None:
+async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
     """Answer a request that shall only be continued later."""
-    codec = get_protocol(call.protocol)
-    request = decode_request(call.body, source=call.protocol)
+    codec = get_protocol(request.protocol)
+    asked = decode_request(request.body, source=request.protocol)
     response = Response(
         id=f"resp_{secrets.token_hex(24)}",
-        model=call.model,
+        model=request.model,
         choices=(Choice(parts=(), stop=StopReason(kind="end")),),
         usage=Usage(input=0, output=0),
     )
-    ctx = Context(target=codec.SURFACE, request=request, now=int(time.time()))
-    await call.sink.begin({})
-    await call.sink.write(encode_stream(response, call.protocol, ctx))
-    await call.sink.end()
+    ctx = Context(target=codec.SURFACE, request=asked, now=int(time.time()))
+    await writer.begin({})
+    await writer.write(encode_stream(response, request.protocol, ctx))
+    await writer.end()
 
 
 class _Connection:
     """One client: what it asked, in turn, and what can be continued."""
 
-    def __init__(self, socket: web.WebSocketResponse, near: MemoryStore, answer: _Answer) -> None:
-        self._socket, self._near, self._answer = socket, near, answer
+    def __init__(self, socket: web.WebSocketResponse, http: web.Request, answer: _Answer) -> None:
+        self._socket, self._http, self._answer = socket, http, answer
         self._frames: asyncio.Queue[bytes] = asyncio.Queue(_WAITING)
         self._busy = False
-        self._leaving = False
+        self._closing = False
 
     async def run(self) -> None:
         """Until the client goes."""
@@ -176,71 +185,80 @@ class _Connection:
                 await self._take(message.type, message.data)
             work.cancel()
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         """Close the connection as soon as nothing is being answered."""
-        self._leaving = True
+        self._closing = True
         if not self._busy and self._frames.empty():
             await self._socket.close(code=WSCloseCode.GOING_AWAY)
 
     async def _take(self, kind: WSMsgType, frame: bytes) -> None:
         if kind is not WSMsgType.TEXT:
-            await self._refuse("expected frames of text")
+            await self._reject("expected frames of text")
         elif self._frames.full():
-            await self._refuse(f"{_WAITING} requests are waiting already")
+            await self._reject(f"{_WAITING} requests are waiting already")
         else:
             self._frames.put_nowait(frame)
 
-    async def _refuse(self, message: str) -> None:
+    async def _reject(self, message: str) -> None:
         wrong = {"type": "invalid_request_error", "code": None, "message": message}
         body = jsontext.encode({"error": wrong})
-        await SocketSink(self._socket).whole(Whole(data=body, status=400))
+        await self._writer().whole(WholeResponse(data=body, status=400))
 
     async def _work(self) -> None:
         while True:
             frame = await self._frames.get()
             self._busy = True
             try:
-                await self._answer(frame, SocketSink(self._socket), self._near)
+                await self._answer(frame, self._writer())
             except ConnectionError:
                 return  # The client is gone; whoever reads from it knows soon.
             self._busy = False
-            if self._leaving:
-                await self.leave()
+            if self._closing:
+                await self.close()
+
+    def _writer(self) -> "WebSocketWriter":
+        return WebSocketWriter(self._socket, self._http)
 
 
-class SocketSink:
+class WebSocketWriter:
     """Writes one answer to a WebSocket, event by event."""
 
-    __slots__ = ("_events", "_socket", "lane")
+    __slots__ = ("_events", "_http", "_socket", "lane")
 
-    def __init__(self, socket: web.WebSocketResponse) -> None:
+    def __init__(self, socket: web.WebSocketResponse, http: web.Request) -> None:
         self._socket = socket
+        self._http = http
         self._events = SseDecoder()
         self.lane: str | None = None
         """What the client calls this request, to tell it from others."""
 
     @property
     def response(self) -> web.StreamResponse:
-        """The connection itself."""
         return self._socket
 
-    async def whole(self, answer: Whole) -> None:
+    @property
+    def closed(self) -> bool:
+        return is_closed(self._http)
+
+    @property
+    def drained(self) -> bool:
+        return is_drained(self._http)
+
+    async def whole(self, answer: WholeResponse) -> None:
         """An error, as an event of its own; whole answers come as streams."""
-        told = {name: answer.headers[name] for name in _TOLD if name in answer.headers}
+        headers = {name: answer.headers[name] for name in _FORWARDED if name in answer.headers}
         body = jsontext.members(answer.data)
-        event = {"type": "error", "status": answer.status, **body, "headers": told}
+        event = {"type": "error", "status": answer.status, **body, "headers": headers}
         await self._send(jsontext.encode(event))
 
     async def begin(self, headers: Mapping[str, str]) -> None:
         """There is no place for headers."""
 
     async def write(self, data: bytes) -> None:
-        """The next bytes of the stream."""
         for _, event in self._events.feed(data):
             await self._send(event)
 
     async def end(self) -> None:
-        """The stream is complete."""
         for _, event in self._events.close():
             await self._send(event)
 

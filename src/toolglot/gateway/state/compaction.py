@@ -1,8 +1,8 @@
-"""Compaction for providers that do not know it: a summary in place of what was said.
+"""Compaction for providers that do not have it: a summary in place of a conversation.
 
-The Responses API gives a client that asks for it an item with opaque content, to be sent in place
-of the items that it stands for. Ours holds the summary that a model wrote, and becomes a message
-again before a provider sees it.
+`POST /v1/responses/compact` returns an item of type `compaction` with opaque content, which the
+client sends in place of the items that it replaces. Ours contains a summary that a model wrote, and
+becomes a message again before the request goes to a provider.
 """
 
 from base64 import b64decode, urlsafe_b64encode
@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from toolglot.gateway.state.items import Item, items_of, listed
+from toolglot.gateway.state.items import Item, normalize_item, read_items
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 _TAG: Final = "tgc1."
 MARK: Final = _TAG.encode()
-"""Found in every request that holds such an item."""
+"""In every request that contains such an item."""
 
 PROMPT: Final = (
     "Our conversation is about to be continued without its earlier messages. Write a summary that "
@@ -28,19 +28,19 @@ PROMPT: Final = (
 _HEAD: Final = "Summary of the conversation so far:\n\n"
 
 
-def question(members: dict[str, Any]) -> bytes:
-    """The request that asks a model for a summary."""
-    asked: Json = {"model": members.get("model"), "store": False}
+def summary_request(members: dict[str, Any]) -> bytes:
+    """The request that asks a model for the summary of a conversation."""
+    request: Json = {"model": members.get("model"), "store": False}
     for key in ("instructions", "prompt_cache_key", "service_tier"):
         if key in members:
-            asked[key] = members[key]
+            request[key] = members[key]
     prompt = {"type": "message", "role": "user", "content": PROMPT}
-    asked["input"] = [*items_of(members.get("input")), prompt]
-    return jsontext.encode(asked)
+    request["input"] = [*read_items(members.get("input")), prompt]
+    return jsontext.encode(request)
 
 
-def answer(summary: Json, items: list[Item], new_id: Any, now: int) -> Json:
-    """A compacted response: what the user said, and one item for all the rest."""
+def compacted_response(summary: Json, items: list[Item], new_id: Any, now: int) -> Json:
+    """The response of the endpoint: the user's messages, and one item for all the rest."""
     texts = [
         part.get("text", "")
         for item in summary.get("output", ())
@@ -49,7 +49,7 @@ def answer(summary: Json, items: list[Item], new_id: Any, now: int) -> Json:
     ]
     sealed = _TAG + urlsafe_b64encode("".join(texts).encode("utf-8", "surrogatepass")).decode()
     compacted = {"type": "compaction", "id": new_id("cmp_"), "encrypted_content": sealed}
-    users = [shown for item in items if (shown := _of_user(item, new_id)) is not None]
+    users = [message for item in items if (message := _user_message(item, new_id)) is not None]
     return {
         "id": new_id("resp_"),
         "object": "response.compaction",
@@ -59,10 +59,10 @@ def answer(summary: Json, items: list[Item], new_id: Any, now: int) -> Json:
     }
 
 
-def unfolded(body: bytes) -> bytes:
-    """A request with our items as the messages that they stand for."""
+def expand_compactions(body: bytes) -> bytes:
+    """A request with our compaction items replaced by messages."""
     members = jsontext.members(body)
-    members["input"] = [_message(item) for item in items_of(members.get("input"))]
+    members["input"] = [_message(item) for item in read_items(members.get("input"))]
     return jsontext.encode(members)
 
 
@@ -81,8 +81,8 @@ def _message(item: Item) -> Item:
     return {"type": "message", "role": "user", "content": _HEAD + text}
 
 
-def _of_user(item: Item, new_id: Any) -> Json | None:
+def _user_message(item: Item, new_id: Any) -> Json | None:
     value = jsontext.read(item)
     if not isinstance(value, dict) or value.get("role") != "user":
         return None
-    return listed(value, new_id)
+    return normalize_item(value, new_id)

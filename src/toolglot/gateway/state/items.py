@@ -1,6 +1,7 @@
-"""The items of a conversation in the Responses API: read, named and listed page by page.
+"""Items of the Responses API: messages, tool calls, results and reasoning, in input and output.
 
-Items that nobody looks into stay as they were written.
+An item that need not be read stays the JSON text that it was, so most of a long conversation is
+copied and not parsed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 Item = Any
-"""An item as an object, or as it was written."""
+"""An item as an object, or as its JSON text (`Raw`)."""
 
 _PREFIX: Final[Mapping[str, str]] = {
     "message": "msg_",
@@ -31,12 +32,12 @@ _ANY_TEXT: Final = "input_text"
 _REASONING: Final = "reasoning"
 _LIST: Final = ord("[")
 
-MOST: Final = 100
-_USUAL: Final = 20
+MAX_PAGE: Final = 100
+_DEFAULT_PAGE: Final = 20
 
 
-def items_of(given: Any) -> list[Item]:
-    """The items of an input: a list, one text, or nothing."""
+def read_items(given: Any) -> list[Item]:
+    """The items of an `input` or `output`: a list, one text, or nothing."""
     if isinstance(given, Raw) and memoryview(given)[0] == _LIST:
         return jsontext.elements(given)
     value = jsontext.read(given)
@@ -47,7 +48,7 @@ def items_of(given: Any) -> list[Item]:
     return value or []
 
 
-def listed(item: Item, new_id: Callable[[str], str]) -> Json:
+def normalize_item(item: Item, new_id: Callable[[str], str]) -> Json:
     """An item as the API lists it: with a type, an id, and content in parts."""
     value = jsontext.read(item)
     if not isinstance(value, dict):
@@ -55,23 +56,23 @@ def listed(item: Item, new_id: Callable[[str], str]) -> Json:
     kind = value.get("type") or "message"
     prefix = _PREFIX.get(kind, _ANY_PREFIX)
     content = value.get("content")
-    shown = {"id": new_id(prefix), **value, "type": kind}
-    if not shown["id"]:
-        shown["id"] = new_id(prefix)
+    listed: Json = {"id": new_id(prefix), **value, "type": kind}
+    if not listed["id"]:
+        listed["id"] = new_id(prefix)
     if kind == "message" and isinstance(content, str):
         word = _TEXT.get(str(value.get("role")), _ANY_TEXT)
         more: Json = {"annotations": []} if word in _TEXT.values() else {}
-        shown["content"] = [{"type": word, "text": content, **more}]
+        listed["content"] = [{"type": word, "text": content, **more}]
     if kind == "message":
-        shown.setdefault("status", "completed")
-    return shown
+        listed.setdefault("status", "completed")
+    return listed
 
 
-def page(items: Sequence[Json], query: Mapping[str, str]) -> Json:
-    """The items that `after`, `limit` and `order` ask for; the newest first unless told."""
-    limit = query.get("limit", str(_USUAL))
-    if not limit.isdigit() or not 1 <= int(limit) <= MOST:
-        raise DecodeError("limit", f"expected a number from 1 to {MOST}")
+def paginate(items: Sequence[Json], query: Mapping[str, str]) -> Json:
+    """The page of items that `after`, `limit` and `order` ask for; the newest first by default."""
+    limit = query.get("limit", str(_DEFAULT_PAGE))
+    if not limit.isdigit() or not 1 <= int(limit) <= MAX_PAGE:
+        raise DecodeError("limit", f"expected a number from 1 to {MAX_PAGE}")
     order = query.get("order", "desc")
     if order not in ("asc", "desc"):
         raise DecodeError("order", "expected asc or desc")
@@ -93,8 +94,8 @@ def page(items: Sequence[Json], query: Mapping[str, str]) -> Json:
 
 
 def is_foreign_reasoning(item: Item, *, own: bool) -> bool:
-    """Whether a provider of the same protocol would refuse an item: reasoning that another one
-    issued, or that nobody but its issuer has. What is sealed for the way back is no such thing.
+    """Whether a provider of the same protocol would reject an item: reasoning that another provider
+    issued, or that only its issuer has stored. Reasoning that we sealed ourselves is not foreign.
     """
     if isinstance(item, Raw) and b'"reasoning"' not in bytes(item):
         return False

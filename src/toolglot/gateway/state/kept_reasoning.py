@@ -1,31 +1,35 @@
-"""The reasoning state that clients leave out, kept between their turns."""
+"""Reasoning state that clients leave out, kept between their requests.
 
+Providers sign or encrypt the reasoning of a model and want it back with the next request. A client
+whose protocol has no field for it cannot send it, so the gateway keeps it and puts it back.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
 from toolglot.exchange import Exchange
-from toolglot.gateway.relay.incoming import Call
 from toolglot.gateway.storage.store import Store
 
 _KIND: Final = "state"
 
 
-class Memory:
-    """Keeps the state of answers for clients that do not give it back."""
+class KeptReasoning:
+    """Saves the reasoning state of responses, and restores it in requests that came without it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def recall(self, call: Call, exchange: Exchange) -> None:
-        """Put the state of earlier answers back into a request that came without it."""
+    async def restore(self, owner: str, exchange: Exchange) -> None:
+        """Put the state of earlier responses back into a request."""
         kept: dict[int, str] = {}
         for index, key in exchange.missing_state().items():
-            value = await self._store.get(_KIND, key, call.owner)
+            value = await self._store.get(_KIND, key, owner)
             if value is not None:
                 kept[index] = value.decode()
         if kept:
             exchange.restore_state(kept)
 
-    async def keep(self, call: Call, exchange: Exchange) -> None:
-        """Keep the state of an answer before its end reaches the client."""
-        for key, carrier in exchange.kept_state().items():
-            await self._store.put(_KIND, key, carrier.encode(), call.owner)
+    async def save(self, owner: str, state: Mapping[str, str]) -> None:
+        """Save the state of a response, by its key; call this before its end reaches the client."""
+        for key, sealed in state.items():
+            await self._store.put(_KIND, key, sealed.encode(), owner)

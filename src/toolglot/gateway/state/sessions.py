@@ -1,8 +1,11 @@
-"""The state of the Responses API, for providers that have none.
+"""Sessions of the Responses API: requests that continue earlier ones, on any provider.
 
-A response is kept with what it answered, so that a later request can continue it by its id. A
-provider that keeps its responses itself, and issued the one that is continued, gets the request as
-it came; every other gets what came before in front of the input.
+- `store` (true by default): the response is stored with its input, so that it can be continued.
+- `previous_response_id`: the request continues a stored response. Its `input` has only what is new.
+- `conversation`: the request continues a conversation, to which its input and output are added.
+
+A provider that has stored the continued response itself gets the request as it came. Every other
+provider gets the earlier items in front of the input, and the gateway stores the response.
 """
 
 import asyncio
@@ -10,20 +13,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange
-from toolglot.gateway.access.authentication import Refusal
-from toolglot.gateway.http.writers import Sink, Whole
-from toolglot.gateway.relay.incoming import Call
+from toolglot.gateway import errors
+from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.state import compaction
-from toolglot.gateway.state.items import Item, is_foreign_reasoning, items_of, listed
+from toolglot.gateway.state.items import Item, is_foreign_reasoning, normalize_item, read_items
 from toolglot.gateway.state.stored_responses import (
     CONVERSATION,
     Conversation,
-    Issued,
-    Kept,
-    Shelf,
+    IssuedItem,
+    ResponseStore,
+    StoredResponse,
     new_id,
 )
 from toolglot.gateway.storage.store import Store
@@ -33,213 +38,222 @@ from toolglot.wire import jsontext
 
 PREVIOUS: Final = "previous_response_id"
 
-_FINAL: Final = ("response.completed", "response.incomplete")
-_MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL)
-_FIRST_ERROR: Final = 400
+_FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
+_MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL_EVENTS)
 
 
 class Sessions:
-    """Gives requests their past, and keeps what they will be the past of."""
+    """Opens a session for each request of a protocol that has such state."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.turn = asyncio.Lock()
-        """Held by whoever changes a conversation."""
+        self.conversation_lock = asyncio.Lock()
+        """Held while a conversation is read, changed and stored."""
 
-    def shelf(self, owner: str, near: Store | None = None) -> Shelf:
-        """What one owner keeps; `near` is what is kept for as long as a connection lasts."""
-        return Shelf(self._store, owner, near)
+    def store_for(self, owner: str, connection: Store | None = None) -> ResponseStore:
+        """The responses and conversations of an owner, and of its connection if it has one."""
+        return ResponseStore(self._store, owner, connection)
 
-    def attach(self, call: Call, near: Store | None = None) -> None:
-        """Let a request continue others and be continued, where its protocol has that."""
-        session = self._session(call, near)
-        if session is not None and session.matters:
-            call.past = call.sink = session
+    def open(
+        self, request: IncomingRequest, connection: Store | None = None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        """The request with its compactions expanded, and its session if there is anything to
+        continue or to store.
+        """
+        request, session = self._session(request, connection)
+        return request, session if session is not None and session.needed else None
 
-    async def expand(self, call: Call) -> None:
-        """Put what came before into a request that does not go the usual way."""
-        session = self._session(call, None)
-        if session is not None:
-            call.body = await session.expanded()
+    async def expand(self, request: IncomingRequest) -> IncomingRequest:
+        """A request with all earlier items, for one that is not sent to a provider as it is."""
+        request, session = self._session(request, None)
+        return request if session is None else replace(request, body=await session.expanded())
 
-    def _session(self, call: Call, near: Store | None) -> "Session | None":
-        if not get_protocol(call.protocol).SURFACE.earlier_keys:
-            return None
+    def _session(
+        self, request: IncomingRequest, connection: Store | None
+    ) -> "tuple[IncomingRequest, Session | None]":
+        if not get_protocol(request.protocol).SURFACE.earlier_keys:
+            return request, None
         try:
-            if compaction.MARK in call.body:
-                call.body = compaction.unfolded(call.body)
-            return Session(self, call, self.shelf(call.owner, near))
+            if compaction.MARK in request.body:
+                request = replace(request, body=compaction.expand_compactions(request.body))
+            return request, Session(self, request, self.store_for(request.owner, connection))
         except DecodeError as problem:
-            error = ApiError(kind="invalid_request", message=str(problem), status=400)
-            raise Refusal(error) from None
+            raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
 
 class Session:
-    """One request: what came before it, and a sink that keeps its answer."""
+    """The session of one request: its history, and what is stored of its response."""
 
-    def __init__(self, sessions: Sessions, call: Call, shelf: Shelf) -> None:
-        self._sessions, self._call, self._shelf = sessions, call, shelf
-        self._sink: Sink = call.sink
-        self._members = jsontext.members(call.body)
-        self._previous = _id_of(self._members.get(PREVIOUS), PREVIOUS)
-        self._conversation = _id_of(self._members.get(CONVERSATION), CONVERSATION)
-        if self._previous and self._conversation:
+    def __init__(
+        self, sessions: Sessions, request: IncomingRequest, responses: ResponseStore
+    ) -> None:
+        self._sessions, self._request, self._responses = sessions, request, responses
+        self._members = jsontext.members(request.body)
+        self._previous_id = _id_of(self._members.get(PREVIOUS), PREVIOUS)
+        self._conversation_id = _id_of(self._members.get(CONVERSATION), CONVERSATION)
+        if self._previous_id and self._conversation_id:
             raise DecodeError(PREVIOUS, f"cannot be used together with {CONVERSATION}")
         self._store = jsontext.read(self._members.get("store")) is not False
-        self._chain: dict[str, Kept] = {}
-        self._found: Conversation | None = None
-        self._tap = Tap()
+        self._history: dict[str, StoredResponse] = {}
+        self._conversation: Conversation | None = None
+        self._provider = ""
+        self._native = False
+        """Whether the provider that was asked last has such state itself."""
 
     @property
-    def matters(self) -> bool:
-        """Whether there is anything to continue or to keep."""
-        continues = bool(self._previous or self._conversation)
-        return continues or self._store or self._shelf.remembers
+    def needed(self) -> bool:
+        """Whether there is anything to continue or to store."""
+        continues = bool(self._previous_id or self._conversation_id)
+        return continues or self._store or self._responses.keeps_unstored
 
-    # --- the past ---------------------------------------------------------------------------------
+    # --- the request ------------------------------------------------------------------------------
 
-    async def ask(self, exchange: Exchange, provider: str) -> tuple[bytes, Mapping[str, Any]]:
-        """The request as a provider can answer it, and what the answer repeats of it."""
-        native = self._is_native(exchange)
-        if native and await self._known_to(provider):
-            return self._call.body, {}
-        before = await self._before()
-        if native:
-            return self._with(_without_reasoning(before, provider, exchange)), {}
-        echo = {PREVIOUS: self._previous, "store": self._store}
-        named = {CONVERSATION: {"id": self._conversation}} if self._conversation else {}
-        return self._with(before, "store"), {**echo, **named}
+    async def request_for(
+        self, exchange: Exchange, provider: str, *, built_in: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
+        """The request for a provider, and the fields of it that the response repeats."""
+        self._provider = provider
+        self._native = exchange.client == exchange.provider and not built_in
+        if self._native and await self._is_known_to(provider):
+            return self._request.body, {}
+        earlier = await self._earlier_items()
+        if self._native:
+            return self._with(_without_reasoning(earlier, provider, exchange)), {}
+        echo = {PREVIOUS: self._previous_id, "store": self._store}
+        named = {CONVERSATION: {"id": self._conversation_id}} if self._conversation_id else {}
+        return self._with(earlier, "store"), {**echo, **named}
 
     async def expanded(self) -> bytes:
-        """The request with all that came before, for nobody in particular."""
-        return self._with(await self._before(), "store")
+        """The request with all earlier items, for any provider."""
+        return self._with(await self._earlier_items(), "store")
 
-    def _with(self, before: list[Issued], *without: str) -> bytes:
+    def _with(self, earlier: list[IssuedItem], *without: str) -> bytes:
         left_out = (PREVIOUS, CONVERSATION, *without)
-        if not before and self._members.keys().isdisjoint(left_out):
-            return self._call.body
+        if not earlier and self._members.keys().isdisjoint(left_out):
+            return self._request.body
         members = dict(self._members)
-        if before:
-            new = items_of(members.get("input"))
-            members["input"] = [*(item for _, item in before), *new]
+        if earlier:
+            new = read_items(members.get("input"))
+            members["input"] = [*(item for _, item in earlier), *new]
         for key in left_out:
             members.pop(key, None)
         return jsontext.encode(members)
 
-    async def _known_to(self, provider: str) -> bool:
-        """Whether a provider knows what is continued. It may know what we do not; but clients with
-        keys of their own must not reach each other's responses that way.
+    async def _is_known_to(self, provider: str) -> bool:
+        """Whether a provider has stored what is continued. It may have what we have not; but
+        clients with keys of their own must not reach each other's responses that way.
         """
-        if self._previous:
-            kept = await self._shelf.response(self._previous)
-            if kept is not None:
-                return kept.held and kept.provider == provider
-            return not self._shelf.owner
-        if self._conversation:
-            unknown = await self._shelf.conversation(self._conversation) is None
-            return unknown and not self._shelf.owner
+        if self._previous_id:
+            stored = await self._responses.get_response(self._previous_id)
+            if stored is not None:
+                return stored.stored_upstream and stored.provider == provider
+            return not self._responses.owner
+        if self._conversation_id:
+            unknown = await self._responses.get_conversation(self._conversation_id) is None
+            return unknown and not self._responses.owner
         return True
 
-    async def _before(self) -> list[Issued]:
-        if self._conversation:
-            self._found = await self._shelf.conversation(self._conversation)
-            if self._found is None:
-                raise Refusal(unknown_conversation(self._conversation))
-            return self._found.issued
-        if not self._previous:
+    async def _earlier_items(self) -> list[IssuedItem]:
+        if self._conversation_id:
+            self._conversation = await self._responses.get_conversation(self._conversation_id)
+            if self._conversation is None:
+                raise RequestRejectedError(unknown_conversation(self._conversation_id))
+            return self._conversation.issued_items
+        if not self._previous_id:
             return []
-        chain = await self._shelf.chain(self._previous)
-        if chain is None:
-            raise Refusal(_unknown_previous(self._previous, self._call.protocol))
-        self._chain = chain
-        return [(kept.provider, item) for kept in chain.values() for item in kept.items]
+        history = await self._responses.history(self._previous_id)
+        if history is None:
+            raise RequestRejectedError(_unknown_previous(self._previous_id, self._request.protocol))
+        self._history = history
+        return [(stored.provider, item) for stored in history.values() for item in stored.items]
 
-    # --- the answer -------------------------------------------------------------------------------
+    # --- the response -----------------------------------------------------------------------------
 
-    @property
-    def response(self) -> web.StreamResponse:
-        """What the handler of the request returns, once the answer is complete."""
-        return self._sink.response
-
-    async def whole(self, answer: Whole) -> None:
-        """All of it at once."""
-        if answer.status < _FIRST_ERROR:
-            await self._keep(answer.data)
-        await self._sink.whole(answer)
-
-    async def begin(self, headers: Mapping[str, str]) -> None:
-        """A stream begins."""
-        await self._sink.begin(headers)
-
-    async def write(self, data: bytes) -> None:
-        """The next bytes of the stream; kept before the client can ask to continue it."""
-        final = self._tap.feed(data)
-        if final is not None:
-            await self._keep(final)
-        await self._sink.write(data)
-
-    async def end(self) -> None:
-        """The stream is complete."""
-        final = self._tap.feed(b"\n")
-        if final is not None:
-            await self._keep(final)
-        await self._sink.end()
-
-    async def _keep(self, answer: bytes) -> None:
+    async def save(self, answer: bytes) -> None:
+        """Store the response, so that it can be continued."""
         try:
-            said = jsontext.members(answer)
-            response_id = jsontext.read(said.get("id"))
-            asked, answered = items_of(self._members.get("input")), items_of(said.get("output"))
+            response = jsontext.members(answer)
+            response_id = jsontext.read(response.get("id"))
+            given, made = read_items(self._members.get("input")), read_items(response.get("output"))
         except DecodeError:
             return
         if not isinstance(response_id, str):
             return
-        provider = self._call.target.name if self._call.target else ""
-        kept = Kept(
+        stored = StoredResponse(
             response=answer,
-            input=jsontext.encode([*self._carried(response_id), *asked]),
-            previous=None if response_id in self._chain else self._previous,
-            provider=provider,
-            held=self._is_held(said),
+            input=jsontext.encode([*self._carried(response_id), *given]),
+            previous=None if response_id in self._history else self._previous_id,
+            provider=self._provider,
+            stored_upstream=self._native and jsontext.read(response.get("store")) is True,
         )
-        await self._shelf.keep(response_id, kept, store=self._store)
-        if self._found is not None:
-            await self._go_on(self._found.id, asked, answered, provider)
+        await self._responses.put_response(response_id, stored, store=self._store)
+        if self._conversation is not None:
+            await self._extend(self._conversation.id, [*given, *made])
 
     def _carried(self, response_id: str) -> list[Item]:
-        """What came before and cannot be found by the id of a response: a conversation moves on,
-        and some servers give all their answers the same id.
+        """Earlier items that the id of a response will not lead to: a conversation moves on, and
+        some servers give all their responses the same id.
         """
-        if self._found is not None:
-            return [item for _, item in self._found.issued]
-        if response_id not in self._chain:
+        if self._conversation is not None:
+            return [item for _, item in self._conversation.issued_items]
+        if response_id not in self._history:
             return []
-        return [item for kept in self._chain.values() for item in kept.items]
+        return [item for stored in self._history.values() for item in stored.items]
 
-    def _is_held(self, said: Mapping[str, Any]) -> bool:
-        exchange = self._call.exchange
-        if exchange is None or not self._is_native(exchange):
-            return False
-        return jsontext.read(said.get("store")) is True
-
-    def _is_native(self, exchange: Exchange) -> bool:
-        """Whether a provider is asked that has such state itself; what is built in has not."""
-        target = self._call.target
-        built_in = target is None or target.upstream is None
-        return exchange.client == exchange.provider and not built_in
-
-    async def _go_on(
-        self, conversation_id: str, asked: list[Item], answered: list[Item], provider: str
-    ) -> None:
-        async with self._sessions.turn:
-            conversation = await self._shelf.conversation(conversation_id)
+    async def _extend(self, conversation_id: str, items: list[Item]) -> None:
+        async with self._sessions.conversation_lock:
+            conversation = await self._responses.get_conversation(conversation_id)
             if conversation is not None:
-                new = [listed(item, new_id) for item in (*asked, *answered)]
-                await self._shelf.keep_conversation(conversation.plus(new, provider))
+                new = [normalize_item(item, new_id) for item in items]
+                conversation = conversation.with_items(new, self._provider)
+                await self._responses.put_conversation(conversation)
 
 
-class Tap:
-    """Finds the final response in a stream without reading the rest of it."""
+class SessionWriter:
+    """Writes a response, and stores it before the client can ask to continue it."""
+
+    __slots__ = ("_finder", "_session", "_writer")
+
+    def __init__(self, writer: ResponseWriter, session: Session) -> None:
+        self._writer = writer
+        self._session = session
+        self._finder = FinalResponseFinder()
+
+    @property
+    def response(self) -> web.StreamResponse:
+        return self._writer.response
+
+    @property
+    def closed(self) -> bool:
+        return self._writer.closed
+
+    @property
+    def drained(self) -> bool:
+        return self._writer.drained
+
+    async def whole(self, answer: WholeResponse) -> None:
+        if answer.status < FIRST_ERROR:
+            await self._session.save(answer.data)
+        await self._writer.whole(answer)
+
+    async def begin(self, headers: Mapping[str, str]) -> None:
+        await self._writer.begin(headers)
+
+    async def write(self, data: bytes) -> None:
+        final = self._finder.feed(data)
+        if final is not None:
+            await self._session.save(final)
+        await self._writer.write(data)
+
+    async def end(self) -> None:
+        final = self._finder.feed(b"\n")
+        if final is not None:
+            await self._session.save(final)
+        await self._writer.end()
+
+
+class FinalResponseFinder:
+    """Finds the final response in a stream of events without parsing the others."""
 
     __slots__ = ("_found", "_line")
 
@@ -248,7 +262,7 @@ class Tap:
         self._found = False
 
     def feed(self, data: bytes) -> bytes | None:
-        """The final response, with the bytes that complete its line."""
+        """The final response, once the bytes complete its line."""
         if self._found:
             return None
         cut = data.rfind(b"\n") + 1
@@ -270,27 +284,30 @@ class Tap:
             event = jsontext.members(line.removeprefix(b"data:").strip())
         except DecodeError:
             return None
-        if jsontext.read(event.get("type")) not in _FINAL or "response" not in event:
+        if jsontext.read(event.get("type")) not in _FINAL_EVENTS or "response" not in event:
             return None
         self._found = True
         return jsontext.encode(event["response"])
 
 
-def _without_reasoning(before: list[Issued], provider: str, exchange: Exchange) -> list[Issued]:
-    """Without what a provider of the same protocol would refuse."""
+def _without_reasoning(
+    earlier: list[IssuedItem], provider: str, exchange: Exchange
+) -> list[IssuedItem]:
+    """Earlier items without those that a provider of the same protocol would reject."""
     left = [
         (issuer, item)
-        for issuer, item in before
+        for issuer, item in earlier
         if not is_foreign_reasoning(item, own=issuer == provider)
     ]
-    if len(left) < len(before):
-        words = f"{len(before) - len(left)} items of earlier answers: their state is elsewhere"
+    if len(left) < len(earlier):
+        count = len(earlier) - len(left)
+        words = f"{count} reasoning items of earlier responses: only their issuer can read them"
         exchange.note("reasoning-dropped", PREVIOUS, words)
     return left
 
 
 def _id_of(given: Any, key: str) -> str | None:
-    """The id of what is continued: a text, or an object that holds it."""
+    """The id of what is continued: a text, or an object that has it."""
     value = jsontext.read(given)
     if isinstance(value, dict):
         value = value.get("id")
@@ -312,6 +329,5 @@ def _unknown_previous(response_id: str, protocol: str) -> ApiError:
 
 
 def unknown_conversation(conversation_id: str) -> ApiError:
-    """What is said of a conversation that is not kept."""
-    message = f"Conversation with id '{conversation_id}' not found."
-    return ApiError(kind="invalid_request", message=message, status=404)
+    """The error for a conversation that is not stored."""
+    return errors.missing_item(f"Conversation with id '{conversation_id}' not found.")

@@ -1,17 +1,18 @@
-"""What is kept of the Responses API, as one owner sees it: responses and conversations.
+"""Stored responses and conversations of the Responses API, as one owner sees them.
 
-Each response knows the one before it, so that a long conversation is stored once, not once per
-turn.
+A response is stored with its own input and the id of the response that it continues
+(`previous_response_id`), so that a long conversation is stored once and not once per turn. A
+conversation (`conversation` in a request) is a list of items that grows with every response.
 """
 
 import secrets
 import time
 from typing import Final
 
-from msgspec import Raw, Struct, msgpack
+from msgspec import Raw, Struct, field, msgpack
 from msgspec.structs import replace
 
-from toolglot.gateway.state.items import Item, items_of
+from toolglot.gateway.state.items import Item, read_items
 from toolglot.gateway.storage.store import Store
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -19,31 +20,32 @@ from toolglot.wire import jsontext
 RESPONSE: Final = "response"
 CONVERSATION: Final = "conversation"
 
-Issued = tuple[str, Item]
-"""An item, and the provider that wrote it or was given it."""
+IssuedItem = tuple[str, Item]
+"""The provider that wrote an item or was sent it, and the item."""
 
 
-class Kept(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A response, and what it answered."""
+class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A response with its input."""
 
     response: bytes
-    """As the client saw it."""
+    """The JSON that the client received."""
     input: bytes
-    """What was asked, without what came before."""
+    """The items of the request, without those of earlier responses."""
     previous: str | None = None
+    """The id of the response that it continues."""
     provider: str = ""
-    held: bool = False
-    """The provider keeps it too."""
+    stored_upstream: bool = field(default=False, name="held")
+    """The provider has stored it too. The name in the database is from an earlier version."""
 
     @property
-    def asked(self) -> list[Item]:
-        """The items of the question."""
-        return items_of(Raw(self.input))
+    def input_items(self) -> list[Item]:
+        """The items of the request."""
+        return read_items(Raw(self.input))
 
     @property
     def items(self) -> list[Item]:
-        """The items of the question and of the answer."""
-        return [*self.asked, *items_of(jsontext.members(self.response)["output"])]
+        """The items of the request and of the response."""
+        return [*self.input_items, *read_items(jsontext.members(self.response)["output"])]
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
@@ -53,100 +55,109 @@ class Conversation(Struct, frozen=True, kw_only=True):
     created_at: int
     metadata: Json
     items: tuple[tuple[str, bytes], ...] = ()
-    """Each with the provider that wrote it or was given it."""
+    """Each with the provider that wrote it or was sent it."""
 
     @property
-    def issued(self) -> list[Issued]:
-        """The items, to be put in front of others."""
+    def issued_items(self) -> list[IssuedItem]:
+        """The items, each with its provider."""
         return [(issuer, Raw(item)) for issuer, item in self.items]
 
-    def plus(self, new: list[Json], issuer: str) -> "Conversation":
-        """The conversation as it goes on."""
+    def with_items(self, new: list[Json], issuer: str) -> "Conversation":
+        """The conversation with more items at its end."""
         more = [(issuer, jsontext.encode(item)) for item in new]
         return replace(self, items=(*self.items, *more))
 
-    def minus(self, item_id: str) -> "Conversation":
+    def without_item(self, item_id: str) -> "Conversation":
         """The conversation without an item."""
         left = (each for each in self.items if jsontext.peek(each[1]).get("id") != item_id)
         return replace(self, items=tuple(left))
 
-    def labelled(self, metadata: Json) -> "Conversation":
+    def with_metadata(self, metadata: Json) -> "Conversation":
         """The conversation with other metadata."""
         return replace(self, metadata=metadata)
 
 
 _ENCODER: Final = msgpack.Encoder()
-_KEPT: Final = msgpack.Decoder(Kept)
+_RESPONSE: Final = msgpack.Decoder(StoredResponse)
 _CONVERSATION: Final = msgpack.Decoder(Conversation)
 
 
-class Shelf:
-    """What one owner keeps: for as long as a connection lasts, and for longer."""
+class ResponseStore:
+    """The responses and conversations of one owner.
 
-    __slots__ = ("_near", "_store", "owner")
+    `connection` holds the responses of one WebSocket, on which even those with `"store": false` can
+    be continued.
+    """
 
-    def __init__(self, store: Store, owner: str, near: Store | None = None) -> None:
+    __slots__ = ("_connection", "_store", "owner")
+
+    def __init__(self, store: Store, owner: str, connection: Store | None = None) -> None:
         self._store = store
-        self._near = near
+        self._connection = connection
         self.owner = owner
 
     @property
-    def remembers(self) -> bool:
-        """Whether even what shall not be stored can be continued."""
-        return self._near is not None
+    def keeps_unstored(self) -> bool:
+        """Whether a response with `"store": false` can be continued."""
+        return self._connection is not None
 
-    async def response(self, response_id: str) -> Kept | None:
-        """A response, if it is kept."""
-        for store in filter(None, (self._near, self._store)):
+    async def get_response(self, response_id: str) -> StoredResponse | None:
+        """A response, if it is stored."""
+        for store in filter(None, (self._connection, self._store)):
             found = await store.get(RESPONSE, response_id, self.owner)
             if found is not None:
-                return _KEPT.decode(found)
+                return _RESPONSE.decode(found)
         return None
 
-    async def keep(self, response_id: str, kept: Kept, *, store: bool) -> None:
-        """Keep a response."""
-        value = _ENCODER.encode(kept)
-        if self._near is not None:
-            await self._near.put(RESPONSE, response_id, value, self.owner)
+    async def put_response(
+        self, response_id: str, response: StoredResponse, *, store: bool
+    ) -> None:
+        """Store a response; if not `store`, for as long as the connection lasts only."""
+        value = _ENCODER.encode(response)
+        if self._connection is not None:
+            await self._connection.put(RESPONSE, response_id, value, self.owner)
         if store:
             await self._store.put(RESPONSE, response_id, value, self.owner)
 
-    async def forget(self, response_id: str) -> bool:
-        """Forget a response; false if there was none."""
+    async def delete_response(self, response_id: str) -> bool:
+        """Delete a response; false if there was none."""
         return await self._store.delete(RESPONSE, response_id, self.owner)
 
-    async def chain(self, response_id: str) -> dict[str, Kept] | None:
-        """A response and all before it, the first first; None if one is not kept."""
-        chain: dict[str, Kept] = {}
+    async def history(self, response_id: str) -> dict[str, StoredResponse] | None:
+        """A response and all that it continues, by their ids, the first one first.
+
+        None if one of them is not stored.
+        """
+        history: dict[str, StoredResponse] = {}
         wanted: str | None = response_id
         while wanted is not None:
-            kept = await self.response(wanted) if wanted not in chain else None
-            if kept is None:
+            response = await self.get_response(wanted) if wanted not in history else None
+            if response is None:
                 return None
-            chain[wanted] = kept
-            wanted = kept.previous
-        return dict(reversed(chain.items()))
+            history[wanted] = response
+            wanted = response.previous
+        return dict(reversed(history.items()))
 
-    async def conversation(self, conversation_id: str) -> Conversation | None:
-        """A conversation, if it is kept."""
+    async def get_conversation(self, conversation_id: str) -> Conversation | None:
+        """A conversation, if it is stored."""
         found = await self._store.get(CONVERSATION, conversation_id, self.owner)
         return _CONVERSATION.decode(found) if found is not None else None
 
-    async def keep_conversation(self, conversation: Conversation) -> None:
-        """Keep a conversation."""
+    async def put_conversation(self, conversation: Conversation) -> None:
+        """Store a conversation."""
         value = _ENCODER.encode(conversation)
         await self._store.put(CONVERSATION, conversation.id, value, self.owner)
 
-    async def forget_conversation(self, conversation_id: str) -> bool:
-        """Forget a conversation; false if there was none."""
+    async def delete_conversation(self, conversation_id: str) -> bool:
+        """Delete a conversation; false if there was none."""
         return await self._store.delete(CONVERSATION, conversation_id, self.owner)
 
 
 def new_conversation(metadata: Json) -> Conversation:
-    """A conversation that begins."""
+    """An empty conversation with a new id."""
     return Conversation(id=new_id("conv_"), created_at=int(time.time()), metadata=metadata)
 
 
 def new_id(prefix: str) -> str:
-    """An id that nobody has yet."""
+    """A random id."""
     return prefix + secrets.token_hex(24)

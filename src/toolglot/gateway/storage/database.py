@@ -1,6 +1,6 @@
-"""The file that holds what the gateway remembers: keys, the ledger and stored values.
+"""The SQLite file that holds virtual keys, the ledger and stored values.
 
-One SQLite file in WAL mode. Several processes may have it open: one writes at a time, the others
+The file is in WAL mode. Several processes may have it open: one writes at a time, the others
 wait for it, and readers never wait. A commit survives the death of the process.
 """
 
@@ -61,7 +61,7 @@ _MIGRATIONS: Final = (
         """,
         "CREATE INDEX ledger_by_time ON ledger (time)",
         "CREATE INDEX ledger_by_key ON ledger (key, time, input, cached, output)",
-        # The value stands last, so that whoever wants the rest need not read it.
+        # The value is the last column, so that queries for the others need not read it.
         """
         CREATE TABLE stored (
             owner TEXT NOT NULL,
@@ -76,11 +76,11 @@ _MIGRATIONS: Final = (
         "CREATE INDEX stored_by_age ON stored (written, size)",
     ),
 )
-"""What brings a file from each version to the next. Never change an entry, only append."""
+"""The statements that migrate a file from each version to the next. Only append, never change."""
 
 
 class DatabaseError(ToolglotError):
-    """The file cannot be used, read or written."""
+    """The file cannot be opened, read or written."""
 
     def __init__(self, path: Path, message: str) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class DatabaseError(ToolglotError):
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the file is if nobody says otherwise."""
+    """Where the file is unless the configuration or an option says otherwise."""
     if home := environ.get("TOOLGLOT_HOME"):
         return Path(home) / "toolglot.db"
     data = environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -101,10 +101,10 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def open_database(path: Path, *, create: bool = True) -> sqlite3.Connection:
-    """A connection to the file, in its newest form; made if absent, readable by its user alone.
+    """A connection to the file, migrated; created if absent, readable by its user alone.
 
-    The connection belongs to one thread at a time, which need not be this one. It cannot be carried
-    through a fork.
+    The connection may be used by one thread at a time, which need not be this one, and must not be
+    carried through a fork.
     """
     if create:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -125,7 +125,7 @@ _NONE_YET: Final = (
 
 @contextlib.contextmanager
 def database(path: Path, *, create: bool = True) -> Iterator[sqlite3.Connection]:
-    """The file while it is needed, for commands; what goes wrong in it is a `DatabaseError`."""
+    """A connection for commands; errors of SQLite become `DatabaseError`."""
     if not create and not path.exists():
         raise DatabaseError(path, _NONE_YET)
     with contextlib.closing(open_database(path, create=create)) as db:
@@ -137,7 +137,7 @@ def database(path: Path, *, create: bool = True) -> Iterator[sqlite3.Connection]
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """All of it or nothing."""
+    """A transaction, rolled back if the block raises."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
@@ -145,11 +145,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
-
-
-def plain(text: str) -> str:
-    """Text as SQLite can hold it: lone surrogates, which JSON may carry, are written out."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _connect(path: Path, *, new: bool) -> sqlite3.Connection:

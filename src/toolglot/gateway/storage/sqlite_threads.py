@@ -1,4 +1,4 @@
-"""Threads that keep SQLite off the event loop: one does as it is asked, one writes batches."""
+"""Threads that keep SQLite off the event loop: one runs queries, one writes batches."""
 
 import asyncio
 import logging
@@ -23,15 +23,15 @@ _UNWRITABLE: Final = (
     OverflowError,
     UnicodeError,
 )
-"""What is the fault of an item and not of the disk. To try again would not help."""
+"""Errors of an item, not of the disk: a retry would not help."""
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Arguments = ParamSpec("Arguments")
 
 
-class Worker:
-    """One thread with a connection of its own, which does one thing after the other."""
+class DatabaseWorker:
+    """One thread with a connection of its own, which runs one task after the other."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -44,7 +44,7 @@ class Worker:
         *args: Arguments.args,
         **more: Arguments.kwargs,
     ) -> Found:
-        """What the task finds or does in the database."""
+        """Run a function on the connection; its result."""
 
         def call() -> Found:
             return task(self._db, *args, **more)
@@ -55,20 +55,20 @@ class Worker:
             raise DatabaseError(self._path, str(error)) from error
 
     async def close(self) -> None:
-        """Do what was asked, then end."""
+        """Run the tasks that are queued, then end."""
         await asyncio.to_thread(self._thread.shutdown)
         self._db.close()
 
 
-class Writer(Generic[Item]):
+class BatchWriter(Generic[Item]):
     """One thread that writes queued items in batches, each batch in one transaction.
 
-    `apply` writes a batch, `committed` hears of it afterwards; both run in the thread. A batch is
-    committed `delay` seconds after its first item, or at once for `flush` and `close`. `put` never
-    waits. If the disk fails, items stay queued and are tried again every second; what exceeds
-    `capacity` is dropped and counted, and the log says so once. An item that no disk could take is
-    dropped and counted alone. With `idle`, `apply` is called with an empty batch when nothing came
-    for so many seconds.
+    `apply` writes a batch and `committed` is called after its commit; both run in the thread. A
+    batch is committed `delay` seconds after its first item, or at once for `flush` and `close`.
+    `put` never waits. If the disk fails, items stay queued and are retried every second; what
+    exceeds `capacity` is dropped and counted, and the failure is logged once. An item that cannot
+    be written at all is dropped and counted alone. With `idle`, `apply` is called with an empty
+    batch when nothing was put for so many seconds.
     """
 
     def __init__(
@@ -104,14 +104,14 @@ class Writer(Generic[Item]):
                 return False
             self._queue.append(item)
             self._weight += weight
-            # Whoever waits for more needs to be woken only by what ends the waiting.
+            # The thread needs to be woken only by what ends its waiting.
             if len(self._queue) == 1 or self._is_half_full():
                 self._changed.notify()
         return True
 
     async def flush(self) -> None:
         """Return when all that is queued now is committed, or raise `DatabaseError`."""
-        await asyncio.wrap_future(self._ask_flush())
+        await asyncio.wrap_future(self._request_flush())
 
     async def close(self) -> None:
         """Commit what is queued, then end."""
@@ -120,7 +120,7 @@ class Writer(Generic[Item]):
             self._changed.notify()
         await asyncio.to_thread(self._thread.join)
 
-    def _ask_flush(self) -> Future[None]:
+    def _request_flush(self) -> Future[None]:
         flushed: Future[None] = Future()
         with self._changed:
             if self._closing:
@@ -133,42 +133,42 @@ class Writer(Generic[Item]):
 
     def _run(self) -> None:
         try:
-            while self._turn():
+            while self._write_batch():
                 pass
         finally:
             with self._changed:
                 self._closing = True
-                self._answer(self._flushes, "closed")
+                self._resolve(self._flushes, "closed")
             self._db.close()
 
-    def _turn(self) -> bool:
+    def _write_batch(self) -> bool:
         """Write one batch; false when it was the last."""
         batch, flushes, last = self._next()
         error: str | None = "the writing thread died"
         try:
             error = self._commit(batch)
             if error is None:
-                self._took(batch)
+                self._written(batch)
             else:
                 self._failed(error, batch, last=last)
         finally:
-            self._answer(flushes, error)
+            self._resolve(flushes, error)
         return not last
 
     def _next(self) -> tuple[Sequence[Item], list[Future[None]], bool]:
         with self._changed:
             if self._failing:
-                self._changed.wait_for(self._is_asked, _RETRY_SECONDS)
+                self._changed.wait_for(self._is_requested, _RETRY_SECONDS)
             else:
-                self._changed.wait_for(lambda: self._queue or self._is_asked(), self._idle)
+                self._changed.wait_for(lambda: self._queue or self._is_requested(), self._idle)
             if self._queue and not self._failing:
                 self._changed.wait_for(
-                    lambda: self._is_asked() or self._is_half_full(), self._delay
+                    lambda: self._is_requested() or self._is_half_full(), self._delay
                 )
             flushes, self._flushes = self._flushes, []
             return tuple(self._queue), flushes, self._closing
 
-    def _is_asked(self) -> bool:
+    def _is_requested(self) -> bool:
         return self._closing or bool(self._flushes)
 
     def _is_half_full(self) -> bool:
@@ -192,27 +192,27 @@ class Writer(Generic[Item]):
                 self._apply(self._db, (item,))
             except _UNWRITABLE as error:
                 self.dropped += 1
-                _log.error("%s cannot take an entry: %s", self._path, error)
+                _log.error("%s cannot store an entry: %s", self._path, error)
 
-    def _took(self, batch: Sequence[Item]) -> None:
+    def _written(self, batch: Sequence[Item]) -> None:
         self._committed(batch)
         with self._changed:
             for item in batch:
                 self._queue.popleft()
                 self._weight -= self._weigh(item)
         if self._failing:
-            _log.warning("%s is written again; %d were lost", self._path, self.dropped)
+            _log.warning("%s can be written again; %d entries were lost", self._path, self.dropped)
             self._failing = False
 
     def _failed(self, error: str, batch: Sequence[Item], *, last: bool) -> None:
         if not self._failing:
-            _log.error("%s cannot be written, trying again: %s", self._path, error)
+            _log.error("%s cannot be written, will retry: %s", self._path, error)
             self._failing = True
         if last:
             self.dropped += len(batch)
-            _log.error("%s could not be written; %d were lost", self._path, self.dropped)
+            _log.error("%s could not be written; %d entries were lost", self._path, self.dropped)
 
-    def _answer(self, flushes: list[Future[None]], error: str | None) -> None:
+    def _resolve(self, flushes: list[Future[None]], error: str | None) -> None:
         for flushed in flushes:
             if not flushed.set_running_or_notify_cancel():
                 continue

@@ -1,8 +1,8 @@
-"""Counters, gauges and histograms, and their text for Prometheus.
+"""Counters, gauges and histograms in the text format of Prometheus.
 
 The text exposition format, version 0.0.4:
 https://prometheus.io/docs/instrumenting/exposition_formats/ (read 2026-11-15). Each worker process
-has a registry of its own and says which worker it is in a label, because a scrape reaches only one.
+has a registry of its own and the label `worker`, because a scrape reaches only one of them.
 """
 
 from bisect import bisect_left
@@ -13,16 +13,16 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 OTHER: Final = "other"
 
 SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
-"""Buckets for what a model takes."""
+"""Buckets for the time that a model takes."""
 
 MICROSECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
-"""Buckets for what we add to it."""
+"""Buckets for the time that the gateway adds."""
 
 Labels = tuple[str, ...]
 
 
-class Family:
-    """A metric: its name and one value for each combination of labels that was seen."""
+class Metric:
+    """A named metric, with one value for each combination of labels that was seen."""
 
     kind = ""
 
@@ -36,7 +36,7 @@ class Family:
         raise NotImplementedError
 
 
-class Counter(Family):
+class Counter(Metric):
     """A number that only grows."""
 
     kind = "counter"
@@ -46,11 +46,10 @@ class Counter(Family):
         self._values: dict[Labels, float] = {}
 
     def add(self, amount: float, *values: str) -> None:
-        """Count this many more."""
+        """Add an amount."""
         self._values[values] = self._values.get(values, 0) + amount
 
     def samples(self) -> Iterator[tuple[str, Labels, Labels, float]]:
-        """One line for each combination of labels."""
         for values, number in self._values.items():
             yield "", self.labels, values, number
 
@@ -61,11 +60,11 @@ class Gauge(Counter):
     kind = "gauge"
 
     def set(self, number: float, *values: str) -> None:
-        """The number now."""
+        """Set the current value."""
         self._values[values] = number
 
 
-class Histogram(Family):
+class Histogram(Metric):
     """How many observations lie below each of some bounds."""
 
     kind = "histogram"
@@ -98,25 +97,25 @@ class Histogram(Family):
 class Registry:
     """All metrics of one process."""
 
-    def __init__(self, *families: Family, worker: str = "0") -> None:
-        self.families = families
+    def __init__(self, *metrics: Metric, worker: str = "0") -> None:
+        self.metrics = metrics
         self._worker = worker
 
     def text(self) -> str:
-        """Everything, as Prometheus reads it."""
-        return "".join(line for family in self.families for line in self._lines(family))
+        """All metrics, as Prometheus reads them."""
+        return "".join(line for metric in self.metrics for line in self._lines(metric))
 
-    def _lines(self, family: Family) -> Iterator[str]:
-        meaning = family.meaning.replace("\\", r"\\").replace("\n", r"\n")
-        yield f"# HELP {family.name} {meaning}\n# TYPE {family.name} {family.kind}\n"
-        for suffix, names, values, number in family.samples():
+    def _lines(self, metric: Metric) -> Iterator[str]:
+        meaning = metric.meaning.replace("\\", r"\\").replace("\n", r"\n")
+        yield f"# HELP {metric.name} {meaning}\n# TYPE {metric.name} {metric.kind}\n"
+        for suffix, names, values, number in metric.samples():
             pairs = zip((*names, "worker"), (*values, self._worker), strict=True)
             labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs)
-            yield f"{family.name}{suffix}{{{labels}}} {_number(number)}\n"
+            yield f"{metric.name}{suffix}{{{labels}}} {_number(number)}\n"
 
 
-class Bounded:
-    """The first so many values of a label; all others are `other`.
+class BoundedLabel:
+    """The first `limit` values of a label; all others become `other`.
 
     Clients may ask for any model, and every new value of a label costs memory for good.
     """

@@ -2,15 +2,15 @@
 
     0007-req_1/
       meta.json                 protocols, options, time, URL, headers, statuses, sizes of chunks
-      client.request.json       what the client asked, byte for byte
-      continued.request.json    the same with what came before it, if it continues an answer
-      upstream.request.json     what the provider was asked
-      upstream.response.sse     what it answered (.json, .sse or .ndjson)
-      client.response.sse       what the client got
+      client.request.json       the client's request, byte for byte
+      continued.request.json    the same with its history, if it continues a stored response
+      upstream.request.json     the request to the provider
+      upstream.response.sse     the provider's response (.json, .sse or .ndjson)
+      client.response.sse       the response to the client
       receipt.json              what the translation changed
 
 Keys in headers and URLs are masked. Bodies are kept whole, prompts included: that is what a
-recording is for, so nothing is recorded unless the user asks for it.
+recording is for, so nothing is recorded unless the configuration says so.
 """
 
 import re
@@ -45,7 +45,7 @@ _SUFFIXES: Final = {"text/event-stream": "sse", "application/x-ndjson": "ndjson"
 
 
 class Meta(Struct, kw_only=True, omit_defaults=True):
-    """What is known of an exchange before it begins, and what is learnt on the way."""
+    """The meta data of a recorded exchange."""
 
     request_id: str
     client: str
@@ -65,20 +65,20 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     """The options of the translation, as `options_to_json` gives them."""
 
     echo: Json = {}
-    """What the answer repeats of a request that continues another."""
+    """Fields of the response that repeat the client's request."""
 
     supplied: tuple[tuple[int, str], ...] = ()
-    """The state that the client had left out and the gateway had kept, by message."""
+    """Reasoning state that the client left out and the gateway had kept, by message."""
 
     now: int = 0
-    """The time that the translation was told, in seconds since the epoch."""
+    """The time of the translation, in seconds since the epoch."""
 
     version: int = _VERSION
     started: str = ""
     url: str = ""
     upstream_headers: dict[str, str] = {}
     status: int = 0
-    """The status that the provider answered with."""
+    """The status of the provider's response."""
 
     response_headers: dict[str, str] = {}
     client_status: int = 0
@@ -90,7 +90,7 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     """Earlier attempts of the same request: URL and status."""
 
     error: ApiError | None = None
-    """Why the provider's stream broke off, as far as the gateway knew."""
+    """Why the provider's stream broke off, as far as it is known."""
 
 
 class Recording:
@@ -102,76 +102,77 @@ class Recording:
         meta.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._recorder = recorder
         self._started = perf_counter()
-        self._asked = b""
+        self._request = b""
         self._continued = b""
-        self._sent: bytes | None = None
-        self._answer: list[bytes] = []
-        self._shown: list[bytes] = []
-        self._shown_type = ""
+        self._upstream_request: bytes | None = None
+        self._upstream_response: list[bytes] = []
+        self._client_response: list[bytes] = []
+        self._client_type = ""
 
     def client_request(self, body: bytes) -> None:
-        """What the client asked."""
-        self._asked = body
+        """The client's request."""
+        self._request = body
 
-    def turn_to(self, provider: str, options: Json, now: int) -> None:
+    def translation(self, provider: str, options: Json, now: int) -> None:
         """How the request is translated for the provider that is asked next."""
         self.meta.provider, self.meta.options, self.meta.now = provider, options, now
 
-    def continues(
-        self, asked: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None
+    def continued_request(
+        self, body: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None
     ) -> None:
-        """The request with what came before it and what was kept for it, and what its answer
-        repeats.
-        """
-        self._continued, self.meta.echo = asked, dict(echo)
+        """The request with its history and kept reasoning, and what its response repeats of it."""
+        self._continued, self.meta.echo = body, dict(echo)
         self.meta.supplied = tuple((supplied or {}).items())
 
     def upstream_request(self, body: bytes, url: str, headers: Mapping[str, str]) -> None:
-        """What the provider is asked. A further attempt replaces an earlier one."""
+        """The request to the provider. A further attempt replaces an earlier one."""
         meta = self.meta
-        if self._sent is not None:
+        if self._upstream_request is not None:
             meta.attempts.append({"url": meta.url, "status": meta.status})
             meta.status, meta.response_headers, meta.upstream_chunks = 0, {}, []
             meta.client_status, meta.client_chunks = 0, []
-            self._answer.clear()
-            self._shown.clear()
-        self._sent = body
+            self._upstream_response.clear()
+            self._client_response.clear()
+        self._upstream_request = body
         meta.url, meta.upstream_headers = redact_url(url), redact_headers(headers)
 
     def upstream_response(self, status: int, headers: Mapping[str, str]) -> None:
-        """How the provider's answer begins."""
+        """The head of the provider's response."""
         self.meta.status, self.meta.response_headers = status, redact_headers(headers)
 
     def upstream_chunk(self, data: bytes) -> None:
-        """More of the provider's answer."""
-        self._answer.append(data)
+        """More of the provider's response."""
+        self._upstream_response.append(data)
         self.meta.upstream_chunks.append((self._elapsed(), len(data)))
 
     def client_response(self, status: int, headers: Mapping[str, str]) -> None:
-        """How the client's answer begins."""
+        """The head of the response to the client."""
         self.meta.client_status = status
-        self._shown_type = _content_type(headers)
+        self._client_type = _content_type(headers)
 
     def client_chunk(self, data: bytes) -> None:
-        """More of the client's answer, as translated: without what only keeps a line open."""
-        self._shown.append(data)
+        """More of the response to the client, without keep-alive comments."""
+        self._client_response.append(data)
         self.meta.client_chunks.append((self._elapsed(), len(data)))
 
     def end(self, receipt: Receipt | None = None, error: ApiError | None = None) -> None:
-        """Write it down, in another thread. `error` is why the provider's stream broke off."""
+        """Write the exchange to disk. `error` is why the provider's stream broke off."""
         self.meta.error = error
-        files = {META: jsontext.pretty(to_builtins(self.meta)), "client.request.json": self._asked}
-        if self._continued not in (b"", self._asked):
+        files = {
+            META: jsontext.pretty(to_builtins(self.meta)),
+            "client.request.json": self._request,
+        }
+        if self._continued not in (b"", self._request):
             files[CONTINUED] = self._continued
-        if self._sent is not None:
-            files["upstream.request.json"] = self._sent
-        if self._answer:
-            answer = b"".join(self._answer)
-            kind = _suffix(_content_type(self.meta.response_headers), answer)
-            files[f"upstream.response.{kind}"] = answer
-        if self._shown:
-            shown = b"".join(self._shown)
-            files[f"client.response.{_suffix(self._shown_type, shown)}"] = shown
+        if self._upstream_request is not None:
+            files["upstream.request.json"] = self._upstream_request
+        if self._upstream_response:
+            received = b"".join(self._upstream_response)
+            kind = _suffix(_content_type(self.meta.response_headers), received)
+            files[f"upstream.response.{kind}"] = received
+        if self._client_response:
+            sent = b"".join(self._client_response)
+            files[f"client.response.{_suffix(self._client_type, sent)}"] = sent
         if receipt is not None:
             files[RECEIPT] = jsontext.pretty(to_builtins(receipt.notes))
         self._recorder.write(self.meta.request_id, files)
@@ -181,19 +182,19 @@ class Recording:
 
 
 class Recorder:
-    """Writes exchanges into a directory, one after the other."""
+    """Writes exchanges into a directory, in a thread of its own."""
 
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolglot-record")
 
-    def begin(self, meta: Meta) -> Recording:
-        """An exchange begins."""
+    def start(self, meta: Meta) -> Recording:
+        """A recording of an exchange that begins."""
         return Recording(self, meta)
 
     def write(self, request_id: str, files: Mapping[str, bytes]) -> None:
-        """Write the files of one exchange, in another thread."""
+        """Write the files of one exchange later, in the thread."""
         self._writer.submit(self._write, request_id, files)
 
     def close(self) -> None:
@@ -260,7 +261,7 @@ def _content_type(headers: Mapping[str, str]) -> str:
 
 
 def _suffix(content_type: str, data: bytes) -> str:
-    """How the file of an answer ends; some servers call a stream by no name or a wrong one."""
+    """The suffix of a response's file; some servers send streams with a wrong content type."""
     if data.lstrip().startswith((b"data:", b"event:", b": ")):
         return "sse"
     return _SUFFIXES.get(content_type, "json")

@@ -1,7 +1,7 @@
-"""Keeping secrets out of logs and recordings.
+"""Keeps secrets out of logs and recordings.
 
-Headers and URLs are masked by name, because there it is known what is a secret. Free text, such as
-the message of an error, is masked by looks as the last net.
+Headers and URL parameters are masked by their names. Free text, such as the message of an error, is
+searched for what looks like a key, as the last safeguard.
 """
 
 import re
@@ -34,7 +34,7 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[A-Za-z0-9_./-]*")
-"""Ids and names, in which nothing is called a secret by what stands before it."""
+"""Ids and names: text in which no secret can follow a word that announces it."""
 
 _PREFIX: Final = re.compile(r"[A-Za-z]{2,5}[-_]")
 _LONG_ENOUGH: Final = 16
@@ -42,7 +42,7 @@ _LONG_ENOUGH: Final = 16
 
 
 def mask(secret: str) -> str:
-    """A secret that people can tell from others, but not use: `sk-…abcd`."""
+    """A secret that can be recognised but not used: `sk-…abcd`."""
     kind, _, rest = secret.rpartition(" ")
     if kind.lower() in {"bearer", "basic"}:
         return f"{kind} {mask(rest)}"
@@ -53,7 +53,7 @@ def mask(secret: str) -> str:
 
 
 def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers that may be shown."""
+    """Headers with their secrets masked."""
     return {
         name: mask(value) if _SECRET_HEADER.search(name) else scrub(value)
         for name, value in headers.items()
@@ -61,12 +61,12 @@ def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def redact_url(url: str) -> str:
-    """A URL without the keys and passwords that stand in it."""
+    """A URL with its keys and passwords masked."""
     return _SECRET_PARAMETER.sub(_masked_value, _USER.sub(r"\1…@", url))
 
 
 def scrub(text: str) -> str:
-    """Any text, without what looks like a secret."""
+    """Any text with everything that looks like a secret masked."""
     if not _WORD.fullmatch(text):
         text = _NAMED.sub(_masked_third, redact_url(text))
         text = _CREDENTIALS.sub(_masked_third, text)

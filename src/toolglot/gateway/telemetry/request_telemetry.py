@@ -1,157 +1,221 @@
-"""What is seen of one request: for metrics, logs, traces, the ledger and recordings."""
+"""What happens to requests, reported to metrics, logs, traces and recordings.
 
-from collections.abc import Iterator, Mapping
+telemetry = Telemetry(recorder=Recorder("recordings"))
+request = telemetry.start_request("req_1", "anthropic", headers)
+with request.waiting():
+    …                       # whatever the gateway only waits for
+request.end()
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from logging import DEBUG
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
-from msgspec.structs import replace
 from yarl import URL
 
 from toolglot.exchange import Exchange
-from toolglot.gateway.http.client import Question
-from toolglot.gateway.telemetry.logs import LOGGER
-from toolglot.gateway.telemetry.metrics import Observation, Observer
+from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.telemetry.logs import LOGGER, log_request
+from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording, options_to_json
-from toolglot.gateway.telemetry.tool_log import answer_calls, call_report, log_lines
+from toolglot.gateway.telemetry.request_record import RequestRecord
+from toolglot.gateway.telemetry.tool_log import call_differences, log_lines, read_calls
+from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing
+from toolglot.gateway.telemetry.waiting import WaitingTime
 from toolglot.ir import ApiError, StopReason, Usage
 from toolglot.receipt import Receipt
 
-_OUR_FAULT: Final = 500
+_INTERNAL_ERROR: Final = 500
 
 
-class Witness:
-    """Watches one request from its first byte to the last of its answer."""
+class Telemetry:
+    """Metrics, traces and recordings of one worker process."""
 
-    __slots__ = ("_answer", "_ours", "_recorder", "_since", "observer", "recording", "seen")
+    def __init__(
+        self,
+        *,
+        metrics: Metrics | None = None,
+        tracing: Tracing = NO_TRACING,
+        recorder: Recorder | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.metrics = metrics or Metrics()
+        self.tracing = tracing
+        self.recorder = recorder
+        self.clock = clock
 
-    def __init__(self, observer: Observer, recorder: Recorder | None, seen: Observation) -> None:
-        self.observer = observer
-        self.seen = seen
-        self.recording: Recording | None = None
-        self._recorder = recorder
-        self._ours = 0.0
-        self._since = seen.started
-        self._answer: tuple[list[bytes], list[bytes]] | None = None
+    def start_request(
+        self, request_id: str, client: str, headers: Mapping[str, str] | None = None
+    ) -> "RequestTelemetry":
+        """Begin to follow a request that came in with these headers, in lower case."""
+        record = RequestRecord(request_id=request_id, client=client, started=self.clock())
+        record.trace = self.tracing.start(headers or {})
+        self.metrics.request_started(record)
+        return RequestTelemetry(self, record)
+
+    def end_request(self, record: RequestRecord) -> None:
+        """Report a request that has ended."""
+        self.metrics.request_ended(record)
+        self.tracing.end(record)
+        log_request(record)
+
+    def close(self) -> None:
+        """Send and write all that is still held in memory."""
+        self.tracing.close()
+        if self.recorder is not None:
+            self.recorder.close()
+
+
+class RequestTelemetry:
+    """Follows one request from its first byte to the last of its response."""
+
+    __slots__ = ("_body", "_exchange", "_recording", "_telemetry", "_waiting", "record")
+
+    def __init__(self, telemetry: Telemetry, record: RequestRecord) -> None:
+        self.record = record
+        self._telemetry = telemetry
+        self._waiting = WaitingTime(telemetry.clock)
+        self._recording: Recording | None = None
+        self._exchange: Exchange | None = None
+        self._body: tuple[list[bytes], list[bytes]] | None = None
+        """The response as received and as sent, where tool calls are logged."""
         if LOGGER.isEnabledFor(DEBUG):
-            self._answer = [], []
+            self._body = [], []
 
-    # --- whose time it is -------------------------------------------------------------------------
-
-    def pause(self) -> None:
-        """From now on someone else is waited for."""
-        self._ours += perf_counter() - self._since
-
-    def resume(self) -> None:
-        """From now on time is ours again."""
-        self._since = perf_counter()
+    def waiting(self) -> WaitingTime:
+        """A context in which the provider or the client is waited for; it is not overhead."""
+        return self._waiting
 
     # --- the provider -----------------------------------------------------------------------------
 
-    def asks(
-        self, question: Question, exchange: Exchange, *, path: str, body: bytes, stream: bool
+    def translating(self, exchange: Exchange) -> None:
+        """The request is about to be translated for a target."""
+        self._exchange = exchange
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was changed for the target that was asked last, and in its response."""
+        return self._exchange.receipt if self._exchange is not None else Receipt()
+
+    def upstream_request(
+        self,
+        exchange: Exchange,
+        *,
+        provider: str,
+        model: str,
+        sent: OutboundRequest,
+        path: str,
+        body: bytes,
+        stream: bool,
+        asked: bytes,
+        echo: Mapping[str, Any],
     ) -> None:
-        """A provider is about to be asked."""
-        seen, upstream = self.seen, question.upstream
-        seen.provider, seen.protocol, seen.model = upstream.name, question.protocol, question.model
-        if not seen.trace and self._recorder is None:
+        """A request is about to be sent to a provider."""
+        record, recorder = self.record, self._telemetry.recorder
+        record.provider, record.protocol, record.model = provider, exchange.provider, model
+        if record.trace:
+            address = URL(sent.url)
+            record.address, record.port = address.host or "", address.port
+        if recorder is None:
             return
-        url = upstream.url(question.protocol, question.sent.path, question.model)
-        if seen.trace:
-            address = URL(url)
-            seen.address, seen.port = address.host or "", address.port
-        if self._recorder is None:
-            return
-        if self.recording is None:
+        if self._recording is None:
             meta = Meta(
-                request_id=seen.request_id,
+                request_id=record.request_id,
                 client=exchange.client,
                 provider=exchange.provider,
                 path=path,
-                model=seen.asked_model,
+                model=record.asked_model,
                 stream=stream,
             )
-            self.recording = self._recorder.begin(meta)
-            self.recording.client_request(body)
+            self._recording = recorder.start(meta)
+            self._recording.client_request(body)
         options = options_to_json(exchange.options)
-        self.recording.turn_to(exchange.provider, options, exchange.now)
-        self.recording.continues(question.asked, question.echo, exchange.restored_state)
-        self.recording.upstream_request(question.sent.data, url, upstream.headers(None))
+        self._recording.translation(exchange.provider, options, exchange.now)
+        self._recording.continued_request(asked, echo, exchange.restored_state)
+        self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
-    def replied(self, reply: aiohttp.ClientResponse) -> None:
-        """A provider begins to answer."""
-        if self.recording is not None:
-            self.recording.upstream_response(reply.status, reply.headers)
+    def trace_headers(self) -> dict[str, str]:
+        """The headers that let a provider join the trace."""
+        return self._telemetry.tracing.upstream_headers(self.record)
 
-    def got(self, data: bytes) -> None:
-        """Bytes of the provider."""
-        if self._answer is not None:
-            self._answer[0].append(data)
-        if self.recording is not None:
-            self.recording.upstream_chunk(data)
+    def retried(self) -> None:
+        """The provider is asked once more."""
+        self.record.retries += 1
+
+    def upstream_response(self, reply: aiohttp.ClientResponse) -> None:
+        """A provider begins to respond."""
+        if self._recording is not None:
+            self._recording.upstream_response(reply.status, reply.headers)
+
+    def upstream_chunk(self, data: bytes) -> None:
+        """The provider sent these bytes of its response."""
+        if self._body is not None:
+            self._body[0].append(data)
+        if self._recording is not None:
+            self._recording.upstream_chunk(data)
 
     # --- the client -------------------------------------------------------------------------------
 
-    def answers(self, status: int, headers: Mapping[str, str]) -> None:
-        """The client's answer begins."""
-        self.seen.status = status
-        if self.seen.first_byte is None:
-            self.seen.first_byte = perf_counter()
-        if self.recording is not None:
-            self.recording.client_response(status, headers)
+    def client_response(self, status: int, headers: Mapping[str, str]) -> None:
+        """The response to the client begins."""
+        self.record.status = status
+        if self.record.first_byte is None:
+            self.record.first_byte = self._telemetry.clock()
+        if self._recording is not None:
+            self._recording.client_response(status, headers)
 
-    def told(self, data: bytes) -> None:
-        """Bytes for the client."""
-        if self._answer is not None:
-            self._answer[1].append(data)
-        if self.recording is not None:
-            self.recording.client_chunk(data)
+    def stream_started(self) -> None:
+        """The response to the client is a stream."""
+        if not self.record.stream:
+            self.record.stream = True
+            self._telemetry.metrics.stream_started(self.record)
 
-    def used(self, usage: Usage | None, stops: tuple[StopReason, ...] = ()) -> None:
-        """What the provider says that it cost, and why it stopped."""
-        self.seen.usage = usage
-        self.seen.finish_reasons = tuple(stop.kind for stop in stops)
+    def client_chunk(self, data: bytes) -> None:
+        """These bytes are sent to the client."""
+        if self._body is not None:
+            self._body[1].append(data)
+        if self._recording is not None:
+            self._recording.client_chunk(data)
 
-    def again(self) -> None:
-        """The provider is asked once more."""
-        self.seen.retries += 1
+    # --- the outcome ------------------------------------------------------------------------------
 
-    def traced(self, question: Question) -> Question:
-        """The question with what lets its provider join the trace."""
-        headers = self.observer.upstream_headers(self.seen)
-        return replace(question, headers={**question.headers, **headers}) if headers else question
+    def completed(self, usage: Usage | None, stops: tuple[StopReason, ...] = ()) -> None:
+        """The provider's response is complete, with the tokens that it counts."""
+        self.record.usage = usage
+        self.record.finish_reasons = tuple(stop.kind for stop in stops)
 
     def failed(self, error: ApiError | None) -> None:
-        """What went wrong."""
+        """The request failed, if there is an error."""
         if error is not None:
-            self.seen.error = error.kind
+            self.record.error = error.kind
 
-    def breaks(self) -> ApiError:
-        """We failed ourselves; what is written down of it."""
-        if self.seen.first_byte is None:
-            self.seen.status = _OUR_FAULT
-        return ApiError(kind="server", message="toolglot itself failed", status=_OUR_FAULT)
+    def internal_error(self) -> ApiError:
+        """The gateway itself failed; the error that is recorded."""
+        if self.record.first_byte is None:
+            self.record.status = _INTERNAL_ERROR
+        return ApiError(kind="server", message="toolglot itself failed", status=_INTERNAL_ERROR)
 
-    def ends(self, receipt: Receipt, error: ApiError | None = None) -> None:
-        """The answer is complete, or will never be."""
-        self.pause()
-        seen = self.seen
+    def end(self, error: ApiError | None = None) -> None:
+        """The response is complete, or will never be."""
+        record, receipt = self.record, self.receipt
         self.failed(error)
-        seen.receipts.append(receipt)
-        seen.waited = max(0.0, perf_counter() - seen.started - self._ours)
-        if self.recording is not None:
-            self.recording.end(receipt, error)
-        self.observer.end(seen)
-        log_lines(seen.request_id, self._call_lines())
+        record.receipt = receipt
+        record.duration = self._telemetry.clock() - record.started
+        record.waited = self._waiting.seconds
+        if self._recording is not None:
+            self._recording.end(receipt, error)
+        self._telemetry.end_request(record)
+        log_lines(record.request_id, self._changed_calls())
 
-    def _call_lines(self) -> Iterator[str]:
-        """How the calls of the answer changed on their way to the client."""
-        if self._answer is None or not self.seen.protocol or self.seen.error:
+    def _changed_calls(self) -> Iterator[str]:
+        """How the tool calls of the response changed on their way to the client."""
+        if self._body is None or not self.record.protocol or self.record.error:
             return
-        got, told = (b"".join(pieces) for pieces in self._answer)
-        stream = self.seen.stream
-        yield from call_report(
-            answer_calls(got, self.seen.protocol, stream=stream),
-            answer_calls(told, self.seen.client, stream=stream),
+        received, sent = (b"".join(chunks) for chunks in self._body)
+        stream = self.record.stream
+        yield from call_differences(
+            read_calls(received, self.record.protocol, stream=stream),
+            read_calls(sent, self.record.client, stream=stream),
         )

@@ -1,6 +1,6 @@
-"""What happened to tools and calls on the way, in words, for someone who is looking for a fault.
+"""Debug lines that show how the tools and tool calls of a request were translated.
 
-These lines show contents, so they are written only where the user asked for them, at level `debug`.
+These lines show contents, so they are written at level `debug` only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
 
-class Side(Struct, frozen=True):
+class LoggedRequest(Struct, frozen=True):
     """A request on one side of the gateway."""
 
     protocol: str
@@ -30,28 +30,28 @@ class Side(Struct, frozen=True):
 
     @property
     def tools(self) -> list[Json]:
-        """The tools as they stand on the wire; every protocol keeps them under `tools`."""
+        """The tools as JSON; every protocol has them under `tools`."""
         found = read_body(self.body).get("tools")
         return found if isinstance(found, list) else []
 
     @property
     def request(self) -> Request:
-        """What it means."""
+        """The decoded request."""
         return decode_request(self.body, source=self.protocol, path=self.path)
 
 
-def tool_report(received: Side, sent: Side) -> Iterator[str]:
-    """How the tools and calls of a request left for the provider."""
+def tool_differences(received: LoggedRequest, sent: LoggedRequest) -> Iterator[str]:
+    """How the tools and calls of a request changed on their way to the provider."""
     asked = received.request
     count = len(asked.tools)
     yield f"converted {count} tool{'' if count == 1 else 's'}"
     yield from (f"tool received: {jsontext.text(tool)}" for tool in received.tools)
     yield from (f"tool sent: {jsontext.text(tool)}" for tool in sent.tools)
-    yield from call_report(_calls(asked.messages), _calls(sent.request.messages))
+    yield from call_differences(_calls(asked.messages), _calls(sent.request.messages))
 
 
-def call_report(before: Iterable[ToolCall], after: Iterable[ToolCall]) -> Iterator[str]:
-    """How calls differ on the two sides, in their order."""
+def call_differences(before: Iterable[ToolCall], after: Iterable[ToolCall]) -> Iterator[str]:
+    """How calls as received differ from calls as sent, one by one in their order."""
     for old, new in zip_longest(before, after):
         if old is None or new is None:
             side, call = ("received", old) if new is None else ("sent", new)
@@ -63,8 +63,8 @@ def call_report(before: Iterable[ToolCall], after: Iterable[ToolCall]) -> Iterat
                 yield f"call {old.id}: {field} {one!r} became {other!r}"
 
 
-def answer_calls(data: bytes, protocol: str, *, stream: bool) -> tuple[ToolCall, ...]:
-    """The calls in the bytes of an answer, whole or streamed."""
+def read_calls(data: bytes, protocol: str, *, stream: bool) -> tuple[ToolCall, ...]:
+    """The tool calls in the body of a response, whole or streamed."""
     answer = fold(_events(data, protocol)) if stream else decode_response(data, source=protocol)
     if isinstance(answer, ApiError):
         return ()
@@ -73,9 +73,9 @@ def answer_calls(data: bytes, protocol: str, *, stream: bool) -> tuple[ToolCall,
 
 
 def log_lines(request_id: str, lines: Iterable[str]) -> None:
-    """Write lines at level `debug`, which are not even made up at any other level."""
+    """Write lines at level `debug`; at any other level they are not even computed."""
     if LOGGER.isEnabledFor(DEBUG):
-        # What is passed on unread may be unreadable; that is not for a log line to tell.
+        # A body that passes through unread may be malformed; reporting that is not our job here.
         with suppress(DecodeError):
             for line in lines:
                 LOGGER.debug("%s: %s", request_id, line)

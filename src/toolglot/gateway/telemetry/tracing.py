@@ -1,8 +1,8 @@
-"""Traces: one span for each request, named as the conventions for generative AI say.
+"""Traces: one span for each request, with the attributes of the conventions for generative AI.
 
 https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md
 (read 2026-11-15; status: development). Spans need the extra `otel` and an endpoint. Without them
-the trace of the client, a W3C `traceparent`, is passed on as it came.
+the client's trace context (W3C `traceparent` and `tracestate`) is forwarded as it came.
 """
 
 import re
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from toolglot.errors import MissingExtraError
+from toolglot.gateway.telemetry.request_record import RequestRecord
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
-
-    from toolglot.gateway.telemetry.metrics import Observation
 
 _TRACE_HEADERS: Final = ("traceparent", "tracestate")
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
@@ -33,7 +32,7 @@ _PROVIDER_NAMES: Final = {
     "vertex": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Providers that the conventions call otherwise than we do."""
+"""Providers that have another name in the conventions."""
 
 
 class Trace(Struct):
@@ -46,19 +45,19 @@ class Trace(Struct):
 
 
 class Tracing:
-    """No spans; the client's trace is passed on as it came."""
+    """No spans; the client's trace context is forwarded as it came."""
 
-    def begin(self, headers: Mapping[str, str]) -> Trace | None:
+    def start(self, headers: Mapping[str, str]) -> Trace | None:
         """A request came in with these headers, in lower case."""
         found = _trace_headers(headers)
         return Trace(found, 0, trace_id=found["traceparent"].split("-")[1]) if found else None
 
-    def headers(self, seen: "Observation") -> dict[str, str]:
-        """What to send along to the provider."""
-        return seen.trace.headers if seen.trace else {}
+    def upstream_headers(self, record: RequestRecord) -> dict[str, str]:
+        """The trace context for the provider."""
+        return record.trace.headers if record.trace else {}
 
-    def end(self, seen: "Observation") -> None:
-        """The request is done."""
+    def end(self, record: RequestRecord) -> None:
+        """The request has ended."""
 
     def close(self) -> None:
         """Send what has not been sent."""
@@ -67,8 +66,8 @@ class Tracing:
 NO_TRACING: Final = Tracing()
 
 
-class Spans(Tracing):
-    """A span for each request. It begins when the provider is known, for samplers to see it."""
+class OpenTelemetryTracing(Tracing):
+    """A span for each request. It starts when the provider is known, so that samplers see it."""
 
     def __init__(self, provider: "TracerProvider") -> None:
         trace, context = _opentelemetry()
@@ -79,45 +78,41 @@ class Spans(Tracing):
         self._in_span = trace.set_span_in_context
         self._propagator = context.TraceContextTextMapPropagator()
 
-    def begin(self, headers: Mapping[str, str]) -> Trace:
-        """A request came in with these headers, in lower case."""
+    def start(self, headers: Mapping[str, str]) -> Trace:
         return Trace(_trace_headers(headers), time_ns())
 
-    def headers(self, seen: "Observation") -> dict[str, str]:
-        """The span as the parent of whatever the provider does."""
+    def upstream_headers(self, record: RequestRecord) -> dict[str, str]:
         carrier: dict[str, str] = {}
-        self._propagator.inject(carrier, self._in_span(self._span(seen)))
+        self._propagator.inject(carrier, self._in_span(self._span(record)))
         return carrier
 
-    def end(self, seen: "Observation") -> None:
-        """Say what became of the request."""
-        span = self._span(seen)
-        span.set_attributes(dict(_outcome(seen)))
-        if seen.error or seen.status >= _CLIENT_ERROR:
+    def end(self, record: RequestRecord) -> None:
+        span = self._span(record)
+        span.set_attributes(dict(_end_attributes(record)))
+        if record.error or record.status >= _CLIENT_ERROR:
             span.set_status(self._failed)
         span.end()
 
     def close(self) -> None:
-        """Send what has not been sent."""
         self._provider.shutdown()
 
-    def _span(self, seen: "Observation") -> Any:
-        trace: Trace = seen.trace
+    def _span(self, record: RequestRecord) -> Any:
+        trace: Trace = record.trace
         if trace.span is None:
             parent = self._propagator.extract(trace.headers)
             trace.span = self._tracer.start_span(
-                f"{_OPERATION} {seen.model or seen.asked_model}".rstrip(),
+                f"{_OPERATION} {record.model or record.asked_model}".rstrip(),
                 context=parent,
                 kind=self._kind,
-                attributes=dict(_beginning(seen)),
+                attributes=dict(_start_attributes(record)),
                 start_time=trace.started,
             )
             trace.trace_id = f"{trace.span.get_span_context().trace_id:032x}"
         return trace.span
 
 
-def spans_to(endpoint: str | None = None, service: str = "toolglot") -> Spans:
-    """Spans to an OTLP/HTTP endpoint; None: where the variables of OpenTelemetry say."""
+def otlp_tracing(endpoint: str | None = None, service: str = "toolglot") -> OpenTelemetryTracing:
+    """Tracing to an OTLP/HTTP endpoint; None: the one in OpenTelemetry's environment variables."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
             OTLPSpanExporter,
@@ -129,11 +124,11 @@ def spans_to(endpoint: str | None = None, service: str = "toolglot") -> Spans:
         raise MissingExtraError("otel", "opentelemetry-sdk") from None
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-    return Spans(provider)
+    return OpenTelemetryTracing(provider)
 
 
 def _trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The client's trace; nothing if it is not one that the standard allows."""
+    """The client's trace context; empty if it is malformed."""
     if not _TRACEPARENT.fullmatch(headers.get("traceparent", "")):
         return {}
     return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
@@ -148,36 +143,37 @@ def _opentelemetry() -> tuple[Any, Any]:
     return trace, tracecontext
 
 
-def _beginning(seen: "Observation") -> Iterator[tuple[str, Any]]:
+def _start_attributes(record: RequestRecord) -> Iterator[tuple[str, Any]]:
     yield "gen_ai.operation.name", _OPERATION
-    yield "gen_ai.provider.name", _PROVIDER_NAMES.get(seen.provider, seen.provider or "toolglot")
-    if model := seen.model or seen.asked_model:
+    yield (
+        "gen_ai.provider.name",
+        _PROVIDER_NAMES.get(record.provider, record.provider or "toolglot"),
+    )
+    if model := record.model or record.asked_model:
         yield "gen_ai.request.model", model
-    if seen.address:
-        yield "server.address", seen.address
-    if seen.port is not None:
-        yield "server.port", seen.port
+    if record.address:
+        yield "server.address", record.address
+    if record.port is not None:
+        yield "server.port", record.port
 
 
-def _outcome(seen: "Observation") -> Iterator[tuple[str, Any]]:
-    if seen.stream:
+def _end_attributes(record: RequestRecord) -> Iterator[tuple[str, Any]]:
+    if record.stream:
         yield "gen_ai.request.stream", True
-    if seen.response_model:
-        yield "gen_ai.response.model", seen.response_model
-    if seen.finish_reasons:
-        yield "gen_ai.response.finish_reasons", seen.finish_reasons
-    if seen.stream and seen.first_byte is not None:
-        yield "gen_ai.response.time_to_first_chunk", seen.first_byte - seen.started
-    if seen.error or seen.status >= _CLIENT_ERROR:
-        yield "error.type", seen.error or str(seen.status)
-    yield "http.response.status_code", seen.status
-    yield "toolglot.request_id", seen.request_id
-    yield "toolglot.client_protocol", seen.client
-    yield from _usage(seen)
+    if record.finish_reasons:
+        yield "gen_ai.response.finish_reasons", record.finish_reasons
+    if record.stream and record.time_to_first_byte is not None:
+        yield "gen_ai.response.time_to_first_chunk", record.time_to_first_byte
+    if record.error or record.status >= _CLIENT_ERROR:
+        yield "error.type", record.error or str(record.status)
+    yield "http.response.status_code", record.status
+    yield "toolglot.request_id", record.request_id
+    yield "toolglot.client_protocol", record.client
+    yield from _usage_attributes(record)
 
 
-def _usage(seen: "Observation") -> Iterator[tuple[str, int]]:
-    usage = seen.usage
+def _usage_attributes(record: RequestRecord) -> Iterator[tuple[str, int]]:
+    usage = record.usage
     if usage is None:
         return
     yield "gen_ai.usage.input_tokens", usage.prompt

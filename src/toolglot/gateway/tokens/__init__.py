@@ -1,1 +1,1 @@
-"""How many tokens a request has."""
+"""Token counts: by the provider where it counts, else by an estimate."""

@@ -1,17 +1,17 @@
-"""How many tokens a request has, counted here, without asking anyone.
+"""Estimates how many tokens a request has, without asking a provider.
 
 Clients use the number to decide when to shorten their history, so everything counts: text,
-reasoning, calls, results, pictures, documents, tools. Only a provider knows its own tokenizer, so
-the number is an estimate and says so. Text is counted by the vocabulary `o200k_base` where the
-extra `tokens` is installed (splintr-rs, which ships the vocabulary: nothing is ever downloaded),
-and by rules of thumb where not. What is not text follows published rules:
+reasoning, calls, results, images, documents, tools. Only a provider knows its own tokenizer, so the
+number is an estimate. Text is counted by the vocabulary `o200k_base` where the extra `tokens` is
+installed (splintr-rs, which ships the vocabulary: nothing is ever downloaded), and by rules of
+thumb where not. What is not text follows published rules:
 
-- a picture has a token for every patch of 28 by 28 pixels, after its long edge was scaled down to
+- an image has a token for every patch of 28 by 28 pixels, after its long edge was scaled down to
   2576, and at most 4,784 (https://platform.claude.com/docs/en/build-with-claude/vision, as others
-  quote it, 2026-11-15); one that cannot be looked into counts as 1,568, the most of older models;
-- a page of a PDF has 3,000 tokens, the upper end of what is said of its text
+  quote it, 2026-11-15); one whose size is unknown counts as 1,568, the most of older models;
+- a page of a PDF has 3,000 tokens, the upper end of what is documented for its text
   (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support, quoted likewise);
-- a second of sound has 32 (https://ai.google.dev/gemini-api/docs/audio, read 2026-11-15), taken to
+- a second of audio has 32 (https://ai.google.dev/gemini-api/docs/audio, read 2026-11-15), taken to
   be 16,000 bytes long.
 """
 
@@ -23,42 +23,33 @@ from functools import lru_cache
 from math import ceil
 from typing import Any, Final
 
-from msgspec import Struct
-
 from toolglot import ir
-from toolglot.gateway.tokens.image_size import size_of
+from toolglot.gateway.tokens.image_size import image_size
 from toolglot.wire import jsontext
 
 _PER_MESSAGE: Final = 4
 _PER_CALL: Final = 8
 _PER_TOOL: Final = 8
 _PER_REPLY: Final = 3
-"""What stands around messages, calls and tools and before the answer, as far as that is known."""
+"""The tokens around messages, calls and tools and before the response, as far as is known."""
 
 _PATCH: Final = 28
 _LONG_EDGE: Final = 2576
 _MOST_PATCHES: Final = 4784
-_UNSEEN_PICTURE: Final = 1568
+_UNKNOWN_IMAGE: Final = 1568
 _PDF_PAGE: Final = 3000
 _MEDIA_BYTES: Final = 500
 _TOOLS: Final = 2048
-"""How many tool definitions are remembered: agents send the same ones with every request."""
+"""How many tool definitions are cached: agents send the same ones with every request."""
 
 
-class Count(Struct, frozen=True):
-    """A number of tokens, and whether it is a guess."""
-
-    tokens: int
-    estimate: bool = True
-
-
-def count_request(request: ir.Request) -> Count:
+def estimate_request(request: ir.Request) -> int:
     """The tokens of everything that a model would read for this request."""
     messages = (*((request.system,) if request.system else ()), *request.messages)
     tokens = _PER_REPLY + sum(map(_count_message, messages)) + sum(map(_count_tool, request.tools))
     if request.output is not None and request.output.schema is not None:
         tokens += count_text(jsontext.text(request.output.schema))
-    return Count(tokens)
+    return tokens
 
 
 def count_text(text: str) -> int:
@@ -92,9 +83,9 @@ def _count_result(part: ir.ToolResult) -> int:
 
 
 def _count_image(part: ir.Image) -> int:
-    size = size_of(part.source.data) if isinstance(part.source, ir.Inline) else None
+    size = image_size(part.source.data) if isinstance(part.source, ir.Inline) else None
     if size is None:
-        return _UNSEEN_PICTURE
+        return _UNKNOWN_IMAGE
     scale = min(1.0, _LONG_EDGE / max(size))
     across, down = (ceil(side * scale / _PATCH) for side in size)
     return min(across * down, _MOST_PATCHES)
@@ -133,7 +124,7 @@ _PAGE_BYTES: Final = 100_000
 
 
 def _pages(pdf: bytes) -> int:
-    """The pages of a PDF; where its index is compressed, as many as its size lets expect."""
+    """The pages of a PDF; where its index is compressed, estimated from its size."""
     counts = (int(count) for count in _PAGES.findall(pdf))
     found = max(len(_PAGE.findall(pdf)), *counts, 0)
     return found or max(1, ceil(len(pdf) / _PAGE_BYTES))
@@ -178,7 +169,7 @@ def _count_definition(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Callable[[str], int]:
-    """What counts text: the vocabulary, or the rules of thumb where it is not installed."""
+    """The function that counts text: by the vocabulary if it is installed, or by rules of thumb."""
     try:
         library = importlib.import_module("splintr")
     except ImportError:
@@ -216,7 +207,7 @@ _BEYOND: Final[tuple[_Rule, ...]] = (
 
 
 def estimate_text(text: str) -> int:
-    """The tokens of a text by rules of thumb, rather too many than too few."""
+    """The tokens of a text by rules of thumb, too many rather than too few."""
     tokens = 0.0
     for pattern, first, further in _ASCII if text.isascii() else _ASCII + _BEYOND:
         runs = pattern.findall(text)

@@ -1,7 +1,7 @@
-"""How large a picture is, read out of the first bytes of its file.
+"""The size of an image, read from the first bytes of its file.
 
-PNG, JPEG, GIF and WebP: what the providers take. A file that is cut off, broken or of another kind
-has no size here.
+PNG, JPEG, GIF and WebP: the formats that providers accept. A file that is truncated, broken or of
+another format has no size here.
 """
 
 import binascii
@@ -18,8 +18,8 @@ _NO_SIZE: Final = frozenset({0xC4, 0xC8, 0xCC})
 """Markers among the JPEG frame headers (C0 to CF) that are none."""
 
 
-def size_of(data: str) -> Size | None:
-    """The size of a picture in base64, if it can be told."""
+def image_size(data: str) -> Size | None:
+    """The size of an image in base64, if it can be read."""
     head = data[:_HEAD]
     try:
         raw = binascii.a2b_base64(head[: len(head) // 4 * 4])

@@ -13,13 +13,19 @@ Quirks worth knowing:
 - `input_tokens` counts fresh input only, cache reads and writes are apart.
 """
 
-from toolglot.protocols.anthropic.check import StreamCheck
+from toolglot.protocols.anthropic.api import API
+from toolglot.protocols.anthropic.calls import CALLS
+from toolglot.protocols.anthropic.lint import LINTER, StreamCheck
 from toolglot.protocols.anthropic.request import decode_request, encode_request
 from toolglot.protocols.anthropic.response import decode_response, encode_response
-from toolglot.protocols.anthropic.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.anthropic.stream_decoder import StreamDecoder
+from toolglot.protocols.anthropic.stream_encoder import StreamEncoder
 from toolglot.protocols.anthropic.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "CALLS",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

@@ -27,13 +27,20 @@ from toolglot.protocols.anthropic.surface import NAME
 from toolglot.wire.fields import Fields, kind_of, merge
 from toolglot.wire.parts import arguments_object, arguments_text, cannot_carry
 
+EMPTY: Final[dict[str, Json]] = {
+    "text": {"text": ""},
+    "thinking": {"thinking": "", "signature": ""},
+    "tool_use": {"input": {}},
+}
+"""What a block of a stream holds when it starts; its content comes in deltas."""
+
 # --- content: a bare string or blocks -------------------------------------------------------------
 
 
 def decode_content(
     fields: Fields, key: str, *, nested: bool = False
 ) -> tuple[tuple[Part, ...], str]:
-    """The parts of a content member, and its spelling: see `ir`."""
+    """The parts of a content member, and its `wire_form`."""
     value = fields.take(key)
     if value is None:
         return (), ""
@@ -47,9 +54,9 @@ def decode_content(
     return parts, NAME if not parts or is_bare(parts) else ""
 
 
-def encode_content(parts: tuple[Part, ...], spelling: str, ctx: Context) -> str | list[Json]:
-    """The reverse: a bare string where one plain text is all there is, unless spelled out."""
-    if spelling != NAME and is_bare(parts):
+def encode_content(parts: tuple[Part, ...], wire_form: str, ctx: Context) -> str | list[Json]:
+    """The reverse: a bare string where one plain text is all there is, unless it was a list."""
+    if wire_form != NAME and is_bare(parts):
         return cast("Text", parts[0]).text
     return [block for part in parts if (block := encode_part(part, ctx)) is not None]
 
@@ -255,12 +262,12 @@ def _encode_tool_use(part: ToolCall, ctx: Context) -> Json:
 
 def _decode_tool_result(fields: Fields) -> ToolResult:
     call_id = fields.text("tool_use_id")
-    parts, spelling = decode_content(fields, "content", nested=True)
+    parts, wire_form = decode_content(fields, "content", nested=True)
     return ToolResult(
         id=call_id,
         parts=parts,
         is_error=fields.maybe_bool("is_error"),
-        spelling=spelling,
+        wire_form=wire_form,
         cache=decode_cache(fields),
         extras=fields.rest(),
     )
@@ -268,8 +275,8 @@ def _decode_tool_result(fields: Fields) -> ToolResult:
 
 def _encode_tool_result(part: ToolResult, ctx: Context) -> Json:
     wire: Json = {"type": "tool_result", "tool_use_id": part.id}
-    if part.parts or part.spelling == NAME:
-        wire["content"] = encode_content(part.parts, part.spelling, ctx)
+    if part.parts or part.wire_form == NAME:
+        wire["content"] = encode_content(part.parts, part.wire_form, ctx)
     if part.is_error is not None:
         wire["is_error"] = part.is_error
     return finish(wire, part)

@@ -1,21 +1,17 @@
 """Requests of Anthropic Messages, both ways."""
 
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from toolglot.context import Context
 from toolglot.ir import (
-    FunctionTool,
     Json,
     Message,
     OutputFormat,
-    ProviderTool,
     ReasoningSettings,
     Request,
     Role,
-    Tool,
-    ToolChoice,
 )
-from toolglot.protocols.anthropic.parts import decode_cache, decode_content, encode_content, finish
+from toolglot.protocols.anthropic.parts import decode_content, encode_content
 from toolglot.protocols.anthropic.surface import (
     NAME,
     SERVICE_TIER,
@@ -23,30 +19,33 @@ from toolglot.protocols.anthropic.surface import (
     SETTINGS,
     SURFACE,
 )
-from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.protocols.anthropic.tools import (
+    decode_choice,
+    decode_tools,
+    encode_choice,
+    encode_tools,
+)
+from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
-from toolglot.wire.tool_cache import recall
 
-_CHOICE: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
 _THINKING: Final[dict[str, Json]] = {
     "enabled": {"enabled": True},
     "adaptive": {"enabled": True, "adaptive": True},
     "disabled": {"enabled": False},
 }
 _SCHEMA: Final = ("json_schema", dict)
-_CHOICE_FROM: Final = {mode: word for word, mode in _CHOICE.items()}
 
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model")
     if fields.peek("messages") is None:
         fields.fail("messages", "expected array, but it is missing")
     messages = tuple(map(_decode_message, fields.each("messages")))
     system = _decode_system(fields)
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
-    choice, parallel = _decode_choice(fields)
+    tools = decode_tools(fields)
+    choice, parallel = decode_choice(fields)
     reasoning, output = _decode_thinking(fields)
     return Request(
         model=model,
@@ -69,12 +68,12 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     body: Json = {"model": request.model}
     write_settings(body, request, SETTINGS)
     if request.system is not None:
-        body["system"] = encode_content(request.system.parts, request.system.spelling, ctx)
+        body["system"] = encode_content(request.system.parts, request.system.wire_form, ctx)
     body["messages"] = [_encode_message(message, ctx) for message in request.messages]
-    tools = recall(_encode_tools, request.tools, ctx)
+    tools = encode_tools(request.tools, ctx)
     if tools:
         body["tools"] = tools
-    _encode_choice(body, request)
+    encode_choice(body, request)
     _encode_thinking(body, request)
     if request.user is not None:
         body["metadata"] = {"user_id": request.user}
@@ -92,94 +91,21 @@ def _decode_message(fields: Fields) -> Message:
         fields.fail("role", f"expected user, assistant or system, got {role!r}")
     if fields.peek("content") is None:
         fields.fail("content", "expected string or array, but it is missing")
-    parts, spelling = decode_content(fields, "content")
-    return Message(role=cast("Role", role), parts=parts, spelling=spelling, extras=fields.rest())
+    parts, wire_form = decode_content(fields, "content")
+    return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=fields.rest())
 
 
 def _encode_message(message: Message, ctx: Context) -> Json:
     role = "system" if message.role == "developer" else message.role
-    wire: Json = {"role": role, "content": encode_content(message.parts, message.spelling, ctx)}
+    wire: Json = {"role": role, "content": encode_content(message.parts, message.wire_form, ctx)}
     return merge(wire, message.extras, NAME)
 
 
 def _decode_system(fields: Fields) -> Message | None:
     if fields.peek("system") is None:
         return None
-    parts, spelling = decode_content(fields, "system")
-    return Message(role="system", parts=parts, spelling=spelling)
-
-
-# --- tools ----------------------------------------------------------------------------------------
-
-
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(_decode_tool, fields.each("tools")))
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := _encode_tool(tool, ctx)) is not None]
-
-
-def _decode_tool(fields: Fields) -> Tool:
-    kind = fields.peek("type")
-    if kind is not None and kind != "custom":
-        whole = fields.whole()
-        return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
-    return FunctionTool(
-        name=fields.text("name"),
-        description=fields.maybe_text("description"),
-        parameters=fields.maybe_object("input_schema"),
-        strict=fields.maybe_bool("strict"),
-        cache=decode_cache(fields),
-        extras=fields.rest(),
-    )
-
-
-def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    if isinstance(tool, ProviderTool) and tool.protocol == NAME:
-        return tool.value
-    if not isinstance(tool, FunctionTool):
-        ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
-        return None
-    wire: Json = {"name": tool.name}
-    if tool.description is not None:
-        wire["description"] = tool.description
-    if tool.parameters is not None:
-        wire["input_schema"] = tool.parameters
-    if tool.strict is not None:
-        wire["strict"] = tool.strict
-    return finish(wire, tool)
-
-
-def _decode_choice(fields: Fields) -> tuple[ToolChoice | None, bool | None]:
-    choice = fields.maybe_fields("tool_choice")
-    if choice is None:
-        return None, None
-    word = choice.text("type")
-    mode = _CHOICE.get(word)
-    if mode is None:
-        choice.fail("type", f"expected one of {', '.join(_CHOICE)}, got {word!r}")
-    names = (choice.text("name"),) if mode == "tool" else ()
-    single = choice.maybe_bool("disable_parallel_tool_use") if mode != "none" else None
-    return (
-        ToolChoice(mode=cast("Any", mode), names=names, extras=choice.rest()),
-        None if single is None else not single,
-    )
-
-
-def _encode_choice(body: Json, request: Request) -> None:
-    choice, parallel = request.tool_choice, request.parallel_tool_calls
-    if choice is None:
-        if parallel is None:
-            return
-        choice = ToolChoice(mode="auto")
-    wire: Json = {"type": _CHOICE_FROM[choice.mode]}
-    if choice.mode == "tool" and choice.names:
-        wire["name"] = choice.names[0]
-    if parallel is not None and choice.mode != "none":
-        wire["disable_parallel_tool_use"] = not parallel
-    body["tool_choice"] = merge(wire, choice.extras, NAME)
+    parts, wire_form = decode_content(fields, "system")
+    return Message(role="system", parts=parts, wire_form=wire_form)
 
 
 # --- thinking and structured output: `thinking` and `output_config` share one setting -------------

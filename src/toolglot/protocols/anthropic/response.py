@@ -8,7 +8,7 @@ from toolglot.ir import ApiError, Choice, Json, Response, StopReason, Usage
 from toolglot.protocols.anthropic.parts import decode_content, encode_part
 from toolglot.protocols.anthropic.surface import ERROR, ERROR_FROM, NAME, STOP, STOP_FROM, SURFACE
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
-from toolglot.wire.fields import Fields, Home, Setting, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, Setting, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireResponse
 
 _USAGE: Final[tuple[Setting, ...]] = (
@@ -24,7 +24,7 @@ _COUNT: Final = re.compile(r"\b\d{3,9}\b")
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     """The interlingua of a response or an error."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("type") == "error":
         return decode_error(fields, wire)
     fields.constant("type", "message")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
+from toolglot.protocols.anthropic._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
@@ -97,6 +98,9 @@ SURFACE: Final = Surface(
     requires_max_tokens=True,
     cache_marks=True,
     max_cache_marks=4,
+    hosted_tools=HOSTED_TOOLS,
+    client_tools=CLIENT_TOOLS,
+    found_tools={"tool_reference": "tool_name"},
     minor=frozenset(
         {
             "cache_control",

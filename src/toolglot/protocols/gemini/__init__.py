@@ -8,7 +8,7 @@ Quirks worth knowing:
 
 - The model and streaming are in the path; a body has neither. Without `alt=sse` a stream is one
   JSON array, written piece by piece.
-- Every field has two spellings. Clients mix `snake_case` into `camelCase`; we write `camelCase`.
+- Every field has two names. Clients mix `snake_case` into `camelCase`; we write `camelCase`.
 - A part has no type: the member that is there tells what it is. Roles are `user` and `model`,
   system text has a slot of its own, and there is no system role.
 - Ids of calls are optional. Without them results find their calls by name and order.
@@ -18,13 +18,19 @@ Quirks worth knowing:
 - `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
 """
 
-from toolglot.protocols.gemini.check import StreamCheck
+from toolglot.protocols.gemini.api import API
+from toolglot.protocols.gemini.calls import CALLS
+from toolglot.protocols.gemini.lint import LINTER, StreamCheck
 from toolglot.protocols.gemini.request import decode_request, encode_request
 from toolglot.protocols.gemini.response import decode_response, encode_response
-from toolglot.protocols.gemini.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.gemini.stream_decoder import StreamDecoder
+from toolglot.protocols.gemini.stream_encoder import StreamEncoder
 from toolglot.protocols.gemini.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "CALLS",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

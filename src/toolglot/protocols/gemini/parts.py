@@ -26,7 +26,13 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.protocols.gemini.spelling import CallIds, form_of, left_out, take_signature, with_form
+from toolglot.protocols.gemini._variants import (
+    CallIds,
+    left_out,
+    take_signature,
+    variants_of,
+    with_variants,
+)
 from toolglot.protocols.gemini.surface import NAME
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge
@@ -81,7 +87,7 @@ def _decode_text(fields: Fields, _ids: CallIds) -> Text | Reasoning:
     return _text_or_thought(fields, fields.text("text"), {})
 
 
-def _text_or_thought(fields: Fields, text: str, form: Json) -> Text | Reasoning:
+def _text_or_thought(fields: Fields, text: str, variants: Json) -> Text | Reasoning:
     signature = take_signature(fields)
     if fields.peek("thought") is True:
         fields.take("thought")
@@ -89,9 +95,9 @@ def _text_or_thought(fields: Fields, text: str, form: Json) -> Text | Reasoning:
             text=text,
             signature=signature,
             redacted=signature is not None and not text,
-            extras=with_form(fields.rest(), form),
+            extras=with_variants(fields.rest(), variants),
         )
-    return Text(text=text, signature=signature, extras=with_form(fields.rest(), form))
+    return Text(text=text, signature=signature, extras=with_variants(fields.rest(), variants))
 
 
 def _encode_text(part: Text, ctx: Context) -> Json:
@@ -129,14 +135,14 @@ def _decode_call(fields: Fields, ids: CallIds) -> ToolCall:
     given = call.maybe_object("args") if ids.strict else call.take("args")
     signature = take_signature(fields)
     fields.absorb(call)
-    form = {"without": ("args",)} if given is None else {}
+    variants = {"without": ("args",)} if given is None else {}
     return ToolCall(
         id=call_id,
         name=name,
         arguments="{}" if given is None else arguments_text(given),
         id_made=made,
         signature=signature,
-        extras=with_form(fields.rest(), form),
+        extras=with_variants(fields.rest(), variants),
     )
 
 
@@ -158,7 +164,7 @@ def _decode_result(fields: Fields, ids: CallIds) -> ToolResult:
     result = fields.fields("functionResponse")
     name = result.text("name") if ids.strict else result.maybe_text("name") or ""
     call_id, made = ids.result(result, name)
-    parts, is_error, spelling, form = _decode_answer(result.maybe_object("response"), name)
+    parts, is_error, wire_form, variants = _decode_answer(result.maybe_object("response"), name)
     parts += tuple(
         _decode_in_result(value, result, index, ids)
         for index, value in enumerate(array(result, "parts"))
@@ -170,8 +176,8 @@ def _decode_result(fields: Fields, ids: CallIds) -> ToolResult:
         name=name,
         is_error=is_error,
         id_made=made,
-        spelling=spelling,
-        extras=with_form(fields.rest(), form),
+        wire_form=wire_form,
+        extras=with_variants(fields.rest(), variants),
     )
 
 
@@ -209,7 +215,7 @@ def _decode_answer(
 ) -> tuple[tuple[Part, ...], bool | None, str, Json]:
     """What a result says: its one text where clients are known to put one, else the object as JSON.
 
-    With whether it failed, its spelling (this protocol's name for an object) and its form.
+    With whether it failed, its wire form (this protocol's name for an object) and its variants.
     """
     if answer is None:
         return (), None, "", {"without": ("response",)}
@@ -227,16 +233,16 @@ def _decode_answer(
 
 
 def _encode_answer(text: str, part: ToolResult) -> Json:
-    if part.spelling == NAME:
+    if part.wire_form == NAME:
         answer = _object_in(text)
         if answer is not None:
             return answer
     if part.is_error:
         return {"error": text}
-    form = form_of(part)
-    answer = {form.get("key", "output"): text}
-    if "name" in form:
-        answer["name"] = form["name"]
+    variants = variants_of(part)
+    answer = {variants.get("key", "output"): text}
+    if "name" in variants:
+        answer["name"] = variants["name"]
     return answer
 
 
@@ -282,16 +288,16 @@ def _decode_inline(fields: Fields, _ids: CallIds) -> Part | None:
     media_type, data = blob.maybe_text("mimeType"), blob.maybe_text("data")
     if not media_type or data is None:
         return None
-    spelled = _has_url_alphabet(data)
-    if spelled:
+    url_safe = _has_url_alphabet(data)
+    if url_safe:
         data = data.translate(_STANDARD)
     part = _medium(Inline(media_type=media_type, data=data), media_type, fields, blob)
-    return replace(part, extras=with_form(part.extras, _URL_FORM)) if spelled else part
+    return replace(part, extras=with_variants(part.extras, _URL_VARIANT)) if url_safe else part
 
 
 _STANDARD: Final = str.maketrans("-_", "+/")
 _URL: Final = str.maketrans("+/", "-_")
-_URL_FORM: Final[Json] = {"alphabet": "url"}
+_URL_VARIANT: Final[Json] = {"alphabet": "url"}
 
 
 def _has_url_alphabet(data: str) -> bool:
@@ -341,7 +347,7 @@ def _encode_source(part: Image | Document | Audio, ctx: Context) -> Json | None:
     source = part.source
     if isinstance(source, Inline):
         media_type = source.media_type or _USUAL_TYPE[type(part)]
-        data = source.data.translate(_URL) if "alphabet" in form_of(part) else source.data
+        data = source.data.translate(_URL) if "alphabet" in variants_of(part) else source.data
         return {"inlineData": {"mimeType": media_type, "data": data}}
     if isinstance(source, PlainText):
         data = b64encode(source.text.encode("utf-8", "surrogatepass")).decode()

@@ -8,19 +8,19 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import Json, Message, Request, ToolCall, ToolResult
-from toolglot.protocols.gemini.config import decode_config, encode_config
+from toolglot.protocols.gemini._generation_config import decode_config, encode_config
+from toolglot.protocols.gemini._variants import CallIds, armour, key_normaliser, with_variants
 from toolglot.protocols.gemini.parts import array, decode_parts, encode_part
-from toolglot.protocols.gemini.spelling import CallIds, armour, respeller, with_form
 from toolglot.protocols.gemini.surface import (
-    FORM,
     NAME,
     SERVICE_TIER,
     SERVICE_TIER_FROM,
     SURFACE,
     UNSIGNED,
+    VARIANTS,
 )
 from toolglot.protocols.gemini.tools import decode_choice, decode_tools, encode_choice, encode_tools
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireRequest
 
 _PATH: Final = re.compile(r"/((?:models|tunedModels)/.+):(\w+)$")
@@ -33,8 +33,8 @@ _SIGNS_CALLS: Final = re.compile(r"gemini-(?![12][.-])")
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor, respeller(ctx)))
-    model, stream, form = _decode_path(fields, wire.path)
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor, key_normaliser(ctx)))
+    model, stream, variants = _decode_path(fields, wire.path)
     ids = CallIds(strict=True)
     messages = tuple(
         _decode_message(fields.element(content, "contents", index), ids)
@@ -43,7 +43,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     system = _decode_system(fields, ids)
     declared = decode_tools(fields)
     if declared.layout is not None:
-        form["tools"] = declared.layout
+        variants["tools"] = declared.layout
     return Request(
         model=model,
         messages=messages,
@@ -54,22 +54,22 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         store=fields.maybe_bool("store"),
         service_tier=_decode_tier(fields),
         **decode_config(fields),
-        extras=with_form(fields.rest(), form),
+        extras=with_variants(fields.rest(), variants),
     )
 
 
 def encode_request(request: Request, ctx: Context) -> WireRequest:
     """The wire form of a request."""
-    form = request.extras.get(FORM, {})
+    variants = request.extras.get(VARIANTS, {})
     body: Json = {}
-    if "model" in form:
-        body["model"] = _as_spelled(request.model, form["model"])
+    if "model" in variants:
+        body["model"] = _as_named(request.model, variants["model"])
     messages = _signed(_named(request.messages), request.model, ctx)
     if messages:
         body["contents"] = [_encode_message(message, ctx) for message in messages]
     if request.system is not None:
         body["systemInstruction"] = _encode_content(request.system, ctx)
-    tools = encode_tools(request.tools, form.get("tools"), ctx)
+    tools = encode_tools(request.tools, variants.get("tools"), ctx)
     if tools:
         body["tools"] = tools
     if request.tool_choice is not None:
@@ -92,11 +92,11 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
 
 
 def _decode_path(fields: Fields, path: str) -> tuple[str, bool | None, Json]:
-    """Model, streaming, and how a body spelled the model where the path does not have it."""
+    """Model, streaming, and how a body named the model where the path does not have it."""
     match = _PATH.search(path)
     if match is None:
-        spelled = fields.text("model")
-        return spelled.removeprefix(_PREFIX), None, {"model": spelled}
+        named = fields.text("model")
+        return named.removeprefix(_PREFIX), None, {"model": named}
     return unquote(match[1]).removeprefix(_PREFIX), match[2] == _STREAM, {}
 
 
@@ -105,7 +105,7 @@ def _encode_path(request: Request) -> str:
     return f"/v1beta/{quote(model, safe='/:@')}:{_STREAM if request.stream else 'generateContent'}"
 
 
-def _as_spelled(model: str, before: str) -> str:
+def _as_named(model: str, before: str) -> str:
     return _PREFIX + model if before.startswith(_PREFIX) else model
 
 
@@ -123,7 +123,7 @@ def _decode_message(fields: Fields, ids: CallIds) -> Message:
     return Message(
         role="assistant" if role == "assistant" else "user",
         parts=decode_parts(fields, "parts", ids),
-        spelling=NAME if word is None else "",
+        wire_form=NAME if word is None else "",
         extras=fields.rest(),
     )
 
@@ -133,7 +133,7 @@ def _encode_message(message: Message, ctx: Context) -> Json:
     wire = _encode_content(message, ctx)
     if message.role in ("system", "developer"):
         ctx.note("role-changed", "contents", f"there is no {message.role} role")
-    if message.spelling != NAME:
+    if message.wire_form != NAME:
         wire["role"] = "model" if message.role == "assistant" else "user"
     return wire
 
@@ -156,7 +156,7 @@ def _decode_system(fields: Fields, ids: CallIds) -> Message | None:
     if type(value) is str:
         fields.take("systemInstruction")
         fields.note("spelling-normalised", "systemInstruction", "a string is written as a content")
-        slot = Fields({"parts": [{"text": value}]}, fields.home, fields, "systemInstruction")
+        slot = Fields({"parts": [{"text": value}]}, fields.document, fields, "systemInstruction")
     else:
         slot = fields.fields("systemInstruction")
     return Message(role="system", parts=decode_parts(slot, "parts", ids), extras=slot.rest())

@@ -17,25 +17,31 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
+from toolglot.protocols.gemini._variants import (
+    CallIds,
+    armour,
+    left_out,
+    variants_of,
+    with_variants,
+)
 from toolglot.protocols.gemini.parts import decode_parts, encode_part
-from toolglot.protocols.gemini.spelling import CallIds, armour, form_of, left_out, with_form
 from toolglot.protocols.gemini.surface import (
     ERROR,
     ERROR_FROM,
-    FORM,
     NAME,
     STOP,
     STOP_FROM,
     SURFACE,
+    VARIANTS,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
 
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     """The interlingua of a response or an error."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("error") is not None:
         return _decode_error(fields, wire)
     given = fields.maybe_text("responseId")
@@ -45,14 +51,14 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         _decode_candidate(candidate, index, ids)
         for index, candidate in enumerate(fields.each("candidates"))
     )
-    form = {} if given else {"without": ("responseId",)}
+    variants = {} if given else {"without": ("responseId",)}
     return Response(
         id=response_id,
         model=fields.maybe_text("modelVersion") or "",
         choices=choices or (_blocked(fields.peek("promptFeedback")),),
         usage=decode_usage(fields.maybe_fields("usageMetadata")),
         created=fields.maybe_text("createTime"),
-        extras=with_form(fields.rest(), form),
+        extras=with_variants(fields.rest(), variants),
     )
 
 
@@ -117,8 +123,10 @@ def _decode_candidate(fields: Fields, position: int, ids: CallIds) -> Choice:
         fields.absorb(content)
     calls = any(isinstance(part, ToolCall) for part in parts)
     stop = decode_stop(fields.maybe_text("finishReason"), calls=calls)
-    form = {"without": tuple(without)} if without else {}
-    return Choice(parts=parts, index=index, stop=stop, extras=with_form(fields.rest(), form))
+    variants = {"without": tuple(without)} if without else {}
+    return Choice(
+        parts=parts, index=index, stop=stop, extras=with_variants(fields.rest(), variants)
+    )
 
 
 def _encode_candidate(choice: Choice, ctx: Context) -> Json:
@@ -148,7 +156,7 @@ def _blocked(feedback: Any) -> Choice:
     """The one choice of a response without candidates: a prompt that was blocked, or nothing."""
     word = feedback.get("blockReason") if isinstance(feedback, dict) else None
     stop = StopReason(kind="content_filter", raw=word) if isinstance(word, str) else None
-    return Choice(parts=(), stop=stop, extras={FORM: {"without": ("candidate",)}})
+    return Choice(parts=(), stop=stop, extras={VARIANTS: {"without": ("candidate",)}})
 
 
 # --- stop reasons ---------------------------------------------------------------------------------
@@ -195,7 +203,7 @@ def decode_usage(fields: Fields | None) -> Usage | None:
         count = fields.maybe_int(key)
         if count is not None:
             raw[key] = count
-    return Usage(**_unified(raw), extras=with_form(fields.rest(), raw))
+    return Usage(**_unified(raw), extras=with_variants(fields.rest(), raw))
 
 
 def _unified(raw: Json) -> Json:
@@ -212,7 +220,7 @@ def _unified(raw: Json) -> Json:
 
 def encode_usage(usage: Usage, ctx: Context) -> Json:
     """Token counts: as they came, if they came from here, else those that are known."""
-    raw = form_of(usage)
+    raw = variants_of(usage)
     unified = _unified(raw)
     if raw and all(getattr(usage, field) == unified.get(field) for field in _UNIFIED):
         return merge(dict(raw), usage.extras, NAME)
@@ -273,7 +281,7 @@ def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:
         raw=word,
         retry_after=wire.headers.get("retry-after") or _retry_delay(details),
         request_id=wire.headers.get("x-request-id"),
-        extras=with_form(fields.rest(), {"without": tuple(without)} if without else {}),
+        extras=with_variants(fields.rest(), {"without": tuple(without)} if without else {}),
     )
 
 

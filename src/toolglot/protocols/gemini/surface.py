@@ -4,13 +4,14 @@ from base64 import b64encode
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
+from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "gemini"
 
-FORM: Final = "gemini:form"
-"""Key among the extras for how the wire spelled what it might have spelled otherwise."""
+VARIANTS: Final = NAME + ":form"
+"""Key of `extras` under which a value remembers which of several wire forms it had."""
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     ("max_tokens", "maxOutputTokens", "int"),
@@ -101,6 +102,7 @@ SURFACE: Final = Surface(
     openapi_schemas=True,
     reasoning_unsigned=True,
     many_choices=True,
+    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             "avgLogprobs",

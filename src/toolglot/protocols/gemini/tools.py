@@ -7,11 +7,17 @@ from msgspec import Struct
 
 from toolglot.context import Context
 from toolglot.ir import Extras, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.protocols.gemini._variants import (
+    key_normaliser,
+    takes_openapi,
+    variants_of,
+    with_variants,
+)
 from toolglot.protocols.gemini.parts import array
-from toolglot.protocols.gemini.spelling import form_of, respeller, takes_openapi, with_form
 from toolglot.protocols.gemini.surface import NAME, SURFACE
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.tool_cache import recall
+from toolglot.wire.tool_lists import drop_tool
 
 _DECLARATIONS: Final = "functionDeclarations"
 _SCHEMA: Final = "parametersJsonSchema"
@@ -40,7 +46,7 @@ class Decoded(Struct, frozen=True):
 
 def decode_tools(fields: Fields) -> Decoded:
     """The tools of a request."""
-    ctx = fields.home.ctx
+    ctx = fields.document.ctx
     decoded = recall(_decode_entries, array(fields, "tools"), ctx)
     if decoded is ctx.known:
         ctx.known = decoded.tools
@@ -48,7 +54,7 @@ def decode_tools(fields: Fields) -> Decoded:
 
 
 def _decode_entries(entries: list[Any], ctx: Context) -> Decoded:
-    fields = Fields({}, Home(ctx, NAME, SURFACE.minor, respeller(ctx)))
+    fields = Fields({}, WireDocument(ctx, NAME, SURFACE.minor, key_normaliser(ctx)))
     tools: list[Tool] = []
     layout: Layout = []
     for index, value in enumerate(entries):
@@ -109,18 +115,18 @@ def _encode_entry(tools: Sequence[Tool], ctx: Context) -> Json:
         elif isinstance(tool, ProviderTool) and tool.protocol == NAME:
             entry |= tool.value
         else:
-            ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
+            drop_tool(tool, ctx)
     return entry
 
 
 def _decode_declaration(fields: Fields) -> FunctionTool:
     name, description = fields.text("name"), fields.maybe_text("description")
     parameters = fields.maybe_object(_SCHEMA)
-    form: Json = {}
+    variants: Json = {}
     if parameters is None:
         parameters = fields.maybe_object("parameters")
-        form = {} if parameters is None else _OPENAPI
-    extras: Extras = with_form(fields.rest(), form)
+        variants = {} if parameters is None else _OPENAPI
+    extras: Extras = with_variants(fields.rest(), variants)
     return FunctionTool(name=name, description=description, parameters=parameters, extras=extras)
 
 
@@ -130,7 +136,7 @@ def _encode_declaration(tool: FunctionTool, ctx: Context) -> Json:
         wire["description"] = tool.description
     if tool.parameters is not None:
         key = "parameters" if takes_openapi(ctx) else _SCHEMA
-        wire[form_of(tool).get("schema", key)] = tool.parameters
+        wire[variants_of(tool).get("schema", key)] = tool.parameters
     return merge(wire, tool.extras, NAME)
 
 
@@ -163,13 +169,13 @@ def _decode_mode(calling: Fields) -> ToolChoice:
     if _mode_word(choice) == word:
         return choice
     return ToolChoice(
-        mode=choice.mode, names=names, extras=with_form(choice.extras, {"mode": word})
+        mode=choice.mode, names=names, extras=with_variants(choice.extras, {"mode": word})
     )
 
 
 def encode_choice(choice: ToolChoice) -> Json:
     """The reverse of reading a mode."""
-    wire: Json = {"mode": form_of(choice).get("mode") or _mode_word(choice)}
+    wire: Json = {"mode": variants_of(choice).get("mode") or _mode_word(choice)}
     if choice.names:
         wire["allowedFunctionNames"] = list(choice.names)
     return merge(wire, choice.extras, NAME)

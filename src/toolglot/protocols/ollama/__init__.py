@@ -17,13 +17,19 @@ Quirks worth knowing:
 - A failed request is `{"error": "text"}`; only the status and the text say of what kind.
 """
 
-from toolglot.protocols.ollama.check import StreamCheck
+from toolglot.protocols.ollama.api import API
+from toolglot.protocols.ollama.calls import CALLS
+from toolglot.protocols.ollama.lint import LINTER, StreamCheck
 from toolglot.protocols.ollama.request import decode_request, encode_request
 from toolglot.protocols.ollama.response import decode_response, encode_response
-from toolglot.protocols.ollama.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.ollama.stream_decoder import StreamDecoder
+from toolglot.protocols.ollama.stream_encoder import StreamEncoder
 from toolglot.protocols.ollama.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "CALLS",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

@@ -40,7 +40,7 @@ _DETAIL: Final = {"type": "reasoning.encrypted", "format": "toolglot-v1"}
 
 
 def decode_parts(fields: Fields, new_id: Callable[[], str]) -> tuple[tuple[Part, ...], str]:
-    """The parts of a message, and its spelling: this protocol's name where it has no content."""
+    """The parts of a message, and its wire form: this protocol's name where it has no content."""
     parts: list[Part] = []
     thinking = filled(fields, "thinking")
     if thinking is not None:
@@ -55,12 +55,12 @@ def decode_parts(fields: Fields, new_id: Callable[[], str]) -> tuple[tuple[Part,
 
 
 def encode_parts(
-    parts: tuple[Part, ...], spelling: str, ctx: Context, where: str, *, answer: bool = False
+    parts: tuple[Part, ...], wire_form: str, ctx: Context, where: str, *, answer: bool = False
 ) -> Json:
     """The reverse, without the role; an answer tells the ids of its calls."""
     wire: Json = {}
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
-    if texts or spelling != NAME:
+    if texts or wire_form != NAME:
         wire["content"] = _join(texts, "" if answer else "\n", ctx, where)
     thoughts = [
         text
@@ -212,14 +212,14 @@ def decode_result(fields: Fields, pair: Callable[[str | None, str | None], str])
         parts=(*parts, *decode_images(fields)),
         is_error=True if failed else None,
         id_made=not given,
-        spelling=NAME if content is None else "",
+        wire_form=NAME if content is None else "",
         extras=fields.rest(),
     )
 
 
 def encode_result(part: ToolResult, ctx: Context) -> Json:
     """The message of one answer; it names the tool, and the call only if that came from here."""
-    wire: Json = {"role": "tool", **encode_parts(part.parts, part.spelling, ctx, part.id)}
+    wire: Json = {"role": "tool", **encode_parts(part.parts, part.wire_form, ctx, part.id)}
     if part.is_error:
         wire["content"] = mark_error(wire.get("content", ""))
         if ctx.foreign(NAME):

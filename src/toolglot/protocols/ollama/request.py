@@ -5,24 +5,21 @@ from typing import Any, Final, cast
 
 from toolglot.context import Context
 from toolglot.ir import (
-    FunctionTool,
     Json,
     Message,
     OutputFormat,
-    ProviderTool,
     ReasoningSettings,
     Request,
     Role,
     Text,
-    Tool,
     ToolCall,
     ToolResult,
 )
 from toolglot.protocols.ollama.parts import decode_parts, decode_result, encode_parts, encode_result
 from toolglot.protocols.ollama.surface import NAME, OPTIONS, SETTINGS, SURFACE
-from toolglot.wire.fields import Fields, Home, kind_of, merge, read_settings, write_settings
+from toolglot.protocols.ollama.tools import decode_tools, encode_tools
+from toolglot.wire.fields import Fields, WireDocument, kind_of, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
-from toolglot.wire.tool_cache import recall
 
 _FORMAT: Final = {"": "text", "json": "json"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
@@ -30,12 +27,12 @@ _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model")
     calls = _Calls(wire.body)
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
-    options, spelling = _decode_options(fields)
+    tools = decode_tools(fields)
+    options, wire_form = _decode_options(fields)
     return Request(
         model=model,
         messages=messages,
@@ -44,7 +41,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         output=_decode_format(fields),
         **read_settings(fields, SETTINGS),
         **options,
-        spelling=spelling,
+        wire_form=wire_form,
         extras=fields.rest(),
     )
 
@@ -62,7 +59,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
             for index, each in enumerate(messages)
             for wire in _encode_message(each, index, ctx)
         ]
-    tools = recall(_encode_tools, request.tools, ctx)
+    tools = encode_tools(request.tools, ctx)
     if tools:
         body["tools"] = tools
     write_settings(body, request, SETTINGS)
@@ -134,14 +131,14 @@ def _decode_message(fields: Fields, calls: _Calls) -> Message:
         return Message(role="user", parts=(decode_result(fields, calls.answer),))
     if role not in ("system", "user", "assistant"):
         fields.fail("role", f"expected system, user, assistant or tool, got {role!r}")
-    parts, spelling = decode_parts(fields, calls.new_id)
+    parts, wire_form = decode_parts(fields, calls.new_id)
     if role == "assistant":
         calls.ask([part for part in parts if isinstance(part, ToolCall)])
     else:
         calls.other()
-        if not parts and not spelling:
+        if not parts and not wire_form:
             parts = (Text(text=""),)
-    return Message(role=cast("Role", role), parts=parts, spelling=spelling, extras=fields.rest())
+    return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=fields.rest())
 
 
 def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
@@ -152,54 +149,9 @@ def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
         return wires
     parts = tuple(part for part in message.parts if not isinstance(part, ToolResult))
     role = "system" if message.role == "developer" else message.role
-    wire: Json = {"role": role, **encode_parts(parts, message.spelling, ctx, ctx.at(index))}
+    wire: Json = {"role": role, **encode_parts(parts, message.wire_form, ctx, ctx.at(index))}
     wires.append(merge(wire, message.extras, NAME))
     return wires
-
-
-# --- tools ----------------------------------------------------------------------------------------
-
-
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(_decode_tool, fields.each("tools")))
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := _encode_tool(tool, ctx)) is not None]
-
-
-def _decode_tool(fields: Fields) -> Tool:
-    kind = fields.peek("type")
-    if kind is not None and kind != "function":
-        whole = fields.whole()
-        return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
-    if kind is None:
-        fields.note("spelling-normalised", "type")
-    if "type" in fields:
-        fields.constant("type", kind)
-    function = fields.fields("function")
-    name = function.text("name")
-    description = function.maybe_text("description")
-    parameters = function.maybe_object("parameters")
-    fields.absorb(function)
-    return FunctionTool(
-        name=name, description=description, parameters=parameters, extras=fields.rest()
-    )
-
-
-def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    if isinstance(tool, ProviderTool) and tool.protocol == NAME:
-        return tool.value
-    if not isinstance(tool, FunctionTool):
-        ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
-        return None
-    function: Json = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    if tool.parameters is not None:
-        function["parameters"] = tool.parameters
-    return merge({"type": "function", "function": function}, tool.extras, NAME)
 
 
 # --- thinking and structured output ---------------------------------------------------------------
@@ -249,7 +201,7 @@ def _encode_format(body: Json, output: OutputFormat | None) -> None:
 
 
 def _decode_options(fields: Fields) -> tuple[Json, str]:
-    """The settings under `options`, and the spelling: this protocol's name for a bare `stop`."""
+    """The settings under `options`, and the wire form: this protocol's name for a bare `stop`."""
     options = fields.maybe_fields("options")
     if options is None:
         return {}, ""
@@ -269,7 +221,7 @@ def _encode_options(body: Json, request: Request) -> None:
     if request.max_tokens is not None:
         options["num_predict"] = request.max_tokens
     if request.stop is not None:
-        bare = request.spelling == NAME and len(request.stop) == 1
+        bare = request.wire_form == NAME and len(request.stop) == 1
         options["stop"] = request.stop[0] if bare else list(request.stop)
     if options:
         body["options"] = options

@@ -25,7 +25,7 @@ from toolglot.protocols.ollama.surface import (
     SURFACE,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
-from toolglot.wire.fields import Fields, Home, Setting, merge, read_settings
+from toolglot.wire.fields import Fields, Setting, WireDocument, merge, read_settings
 from toolglot.wire.message import WireResponse
 
 _USAGE: Final[tuple[Setting, ...]] = (
@@ -37,7 +37,7 @@ _OVERFLOW: Final = "the input length exceeds the context length"
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     """The interlingua of a response or an error."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("error") is not None:
         return _decode_error(fields, wire)
     model = fields.maybe_text("model") or ""
@@ -62,7 +62,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     body: Json = {"model": response.model}
     if response.created is not None or ctx.foreign(NAME):
         body["created_at"] = encode_created(response.created, ctx)
-    parts = encode_parts(choice.parts, choice.spelling, ctx, "message", answer=True)
+    parts = encode_parts(choice.parts, choice.wire_form, ctx, "message", answer=True)
     message = {"role": "assistant", **parts}
     body["message"] = merge(message, choice.extras, NAME)
     body["done"] = True
@@ -80,16 +80,16 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
 
 def _decode_choice(fields: Fields, ctx: Context) -> Choice:
     parts: tuple[Part, ...] = ()
-    spelling, extras = "", {}
+    wire_form, extras = "", {}
     message = fields.maybe_fields("message")
     if message is not None:
         message.constant("role", "assistant")
-        parts, spelling = decode_parts(message, lambda: ctx.new_id("call_"))
+        parts, wire_form = decode_parts(message, lambda: ctx.new_id("call_"))
         extras = dict(message.rest())
     calls = any(isinstance(part, ToolCall) for part in parts)
     stop = decode_stop(fields, calls=calls)
     logprobs = fields.take("logprobs")
-    return Choice(parts=parts, stop=stop, logprobs=logprobs, spelling=spelling, extras=extras)
+    return Choice(parts=parts, stop=stop, logprobs=logprobs, wire_form=wire_form, extras=extras)
 
 
 # --- stop reasons ---------------------------------------------------------------------------------

@@ -85,7 +85,6 @@ SURFACE: Final = Surface(
     efforts=("low", "medium", "high"),
     strict_default=None,
     object_schemas=True,
-    error_flag=False,
     reasoning_unsigned=True,
     minor=_HARDWARE | _MEASURED | _EMPTY | {"type", "index", "done"},
 )

@@ -14,19 +14,26 @@ Quirks worth knowing:
   state in `reasoning_details`; sealed state of other providers travels there, as `toolglot-v1`.
 - `prompt_tokens` includes what was read from and written to a cache.
 - `max_tokens` is what every server knows, `max_completion_tokens` what OpenAI now prefers.
-- `functions`, `function_call` and the role `function` are read as what replaced them.
+- `functions`, `function_call` and the role `function` are read as what replaced them; a client that
+  sent them gets `function_call` in the answer.
 
-What only a spelling distinguishes is remembered in `extras` under `SPELLING`, which no other
+Which of several wire forms a value had is remembered in `extras` under `VARIANTS`, which no other
 protocol reads and which never reaches the wire as such.
 """
 
-from toolglot.protocols.openai_chat.check import StreamCheck
+from toolglot.protocols.openai_chat.api import API
+from toolglot.protocols.openai_chat.calls import CALLS
+from toolglot.protocols.openai_chat.lint import LINTER, StreamCheck
 from toolglot.protocols.openai_chat.request import decode_request, encode_request
 from toolglot.protocols.openai_chat.response import decode_response, encode_response
-from toolglot.protocols.openai_chat.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.openai_chat.stream_decoder import StreamDecoder
+from toolglot.protocols.openai_chat.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_chat.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "CALLS",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

@@ -20,7 +20,7 @@ from toolglot.ir import (
     Source,
     Text,
 )
-from toolglot.protocols.openai_chat.surface import NAME, SPELLING, spelled, spelling_of
+from toolglot.protocols.openai_chat.surface import NAME, VARIANTS, variants_of, with_variants
 from toolglot.wire.fields import Fields, merge
 from toolglot.wire.parts import cannot_carry, data_url, from_url
 
@@ -39,7 +39,7 @@ _FORMAT: Final = {
 
 
 def decode_content(fields: Fields) -> tuple[tuple[Part, ...], bool]:
-    """The parts of `content`, and whether they were spelled as a list."""
+    """The parts of `content`, and whether they were a list on the wire."""
     value = fields.take("content")
     if value is None:
         return (), False
@@ -50,10 +50,10 @@ def decode_content(fields: Fields) -> tuple[tuple[Part, ...], bool]:
     return tuple(decode_part(part, fields, index) for index, part in enumerate(value)), True
 
 
-def encode_content(parts: tuple[Part, ...], spelling: str, ctx: Context) -> str | list[Json]:
-    """The reverse: a bare string where one plain text is all there is, unless spelled out."""
+def encode_content(parts: tuple[Part, ...], wire_form: str, ctx: Context) -> str | list[Json]:
+    """The reverse: a bare string where one plain text is all there is, unless it was a list."""
     first = parts[0] if len(parts) == 1 else None
-    if spelling != NAME and isinstance(first, Text) and is_plain(first):
+    if wire_form != NAME and isinstance(first, Text) and is_plain(first):
         return first.text
     return encode_parts(parts, ctx)
 
@@ -97,11 +97,11 @@ def _encode_text(part: Text, _ctx: Context) -> Json:
 
 def _decode_refusal(fields: Fields) -> Refusal:
     text = fields.text("refusal")
-    return Refusal(text=text, extras=spelled(fields.rest(), {"part": True}))
+    return Refusal(text=text, extras=with_variants(fields.rest(), {"part": True}))
 
 
 def _encode_refusal(part: Refusal, _ctx: Context) -> Json:
-    if SPELLING not in part.extras:
+    if VARIANTS not in part.extras:
         return {"type": "text", "text": part.text}
     return merge({"type": "refusal", "refusal": part.text}, part.extras, NAME)
 
@@ -135,11 +135,13 @@ def _decode_audio(fields: Fields) -> Audio:
     inner = fields.fields("input_audio")
     source = Inline(media_type="audio/" + inner.text("format"), data=inner.text("data"))
     fields.absorb(inner)
-    hints: Json = {}
+    variants: Json = {}
     if source.media_type in _FORMAT:
-        hints["format"] = source.media_type.removeprefix("audio/")
+        variants["format"] = source.media_type.removeprefix("audio/")
     cache, extras = decode_cache(fields), fields.rest()
-    return Audio(source=source, cache=cache, extras=spelled(extras, hints) if hints else extras)
+    return Audio(
+        source=source, cache=cache, extras=with_variants(extras, variants) if variants else extras
+    )
 
 
 def _encode_audio(part: Audio, ctx: Context) -> Json | None:
@@ -147,7 +149,7 @@ def _encode_audio(part: Audio, ctx: Context) -> Json | None:
     if not isinstance(source, Inline):
         return cannot_carry(part, ctx)
     kind = source.media_type
-    known = spelling_of(part.extras).get("format") or _FORMAT.get(kind)
+    known = variants_of(part.extras).get("format") or _FORMAT.get(kind)
     audio = {"data": source.data, "format": known or kind.removeprefix("audio/")}
     return finish({"type": "input_audio", "input_audio": audio}, part)
 
@@ -157,12 +159,15 @@ def _decode_file(fields: Fields) -> Document | None:
     if not isinstance(value, dict) or not (value.get("file_data") or value.get("file_id")):
         return None
     inner = fields.fields("file")
-    source, hints = _decode_source(inner)
+    source, variants = _decode_source(inner)
     name = inner.maybe_text("filename")
     fields.absorb(inner)
     cache, extras = decode_cache(fields), fields.rest()
     return Document(
-        source=source, name=name, cache=cache, extras=spelled(extras, hints) if hints else extras
+        source=source,
+        name=name,
+        cache=cache,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 
@@ -183,7 +188,7 @@ def _encode_file(part: Document, ctx: Context) -> Json | None:
     if isinstance(source, Inline):
         if ctx.foreign(NAME):
             source = _complete(source, file, ctx)
-        bare = spelling_of(part.extras).get("bare")
+        bare = variants_of(part.extras).get("bare")
         file["file_data"] = source.data if bare else data_url(source)
     elif isinstance(source, Remote):
         file["file_data"] = source.url

@@ -17,7 +17,8 @@ from toolglot.ir import (
     Text,
     ToolResult,
 )
-from toolglot.protocols.openai_chat.message import (
+from toolglot.protocols.openai_chat._legacy import LEGACY, is_legacy
+from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
     encode_annotations,
@@ -32,11 +33,11 @@ from toolglot.protocols.openai_chat.parts import (
 from toolglot.protocols.openai_chat.surface import (
     NAME,
     SETTINGS,
-    SPELLING,
     SURFACE,
+    VARIANTS,
     decode_tier,
-    spelled,
-    spelling_of,
+    variants_of,
+    with_variants,
 )
 from toolglot.protocols.openai_chat.tools import (
     decode_choice,
@@ -44,7 +45,7 @@ from toolglot.protocols.openai_chat.tools import (
     encode_choice,
     encode_tools,
 )
-from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry, joined_text, mark_error, unmark_error
 
@@ -53,14 +54,16 @@ _ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model")
     if fields.peek("messages") is None:
         fields.fail("messages", "expected array, but it is missing")
     calls = Calls()
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
-    hints: Json = {}
-    settings = _decode_spelled(fields, hints)
+    variants: Json = {}
+    settings = _decode_variants(fields, variants)
+    if is_legacy(fields):
+        variants[LEGACY] = True
     return Request(
         model=model,
         messages=messages,
@@ -72,13 +75,13 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         service_tier=decode_tier(fields),
         **settings,
         **read_settings(fields, SETTINGS),
-        extras=spelled(fields.rest(), hints),
+        extras=with_variants(fields.rest(), variants),
     )
 
 
 def encode_request(request: Request, ctx: Context) -> WireRequest:
     """The wire form of a request."""
-    own = SPELLING in request.extras
+    own = VARIANTS in request.extras
     body: Json = {"model": request.model}
     messages: list[Json] = []
     if request.system is not None:
@@ -90,7 +93,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.tool_choice is not None:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
-    _encode_spelled(body, request)
+    _encode_variants(body, request)
     _encode_effort(body, request.reasoning)
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
@@ -118,7 +121,7 @@ def _decode_message(fields: Fields, calls: Calls) -> Message:
         role=cast("Role", role),
         parts=parts,
         name=fields.maybe_text("name"),
-        spelling=NAME if listed and bare else "",
+        wire_form=NAME if listed and bare else "",
         extras=fields.rest(),
     )
 
@@ -137,8 +140,8 @@ def _encode_message(message: Message, ctx: Context, *, own: bool) -> Iterator[Js
         if not parts:
             return
     wire: Json = {"role": message.role}
-    if parts or message.spelling == NAME:
-        wire["content"] = encode_content(parts, message.spelling, ctx)
+    if parts or message.wire_form == NAME:
+        wire["content"] = encode_content(parts, message.wire_form, ctx)
     elif not own:
         wire["content"] = ""
     if message.name is not None:
@@ -147,14 +150,14 @@ def _encode_message(message: Message, ctx: Context, *, own: bool) -> Iterator[Js
 
 
 def _decode_assistant(fields: Fields, calls: Calls) -> Message:
-    parts, spelling, hints = decode_assistant(fields, calls)
+    parts, wire_form, variants = decode_assistant(fields, calls)
     name, extras = fields.maybe_text("name"), fields.rest()
     return Message(
         role="assistant",
         parts=parts,
         name=name,
-        spelling=spelling,
-        extras=spelled(extras, hints) if hints else extras,
+        wire_form=wire_form,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 
@@ -164,7 +167,7 @@ def _encode_assistant(message: Message, ctx: Context, *, own: bool) -> Json:
         if isinstance(part, ToolResult):
             cannot_carry(part, ctx)
     kept = tuple(part for part in parts if not isinstance(part, ToolResult))
-    wire = encode_assistant(kept, message.spelling, spelling_of(message.extras), ctx, own=own)
+    wire = encode_assistant(kept, message.wire_form, variants_of(message.extras), ctx, own=own)
     encode_annotations(wire, kept, ctx)
     if message.name is not None:
         wire["name"] = message.name
@@ -191,7 +194,7 @@ def _decode_result(fields: Fields, calls: Calls, *, legacy: bool) -> ToolResult:
         is_error=True if failed else None,
         kind="custom" if call_id in calls.customs else "function",
         id_made=made,
-        spelling=NAME if listed else "",
+        wire_form=NAME if listed else "",
         extras=fields.rest(),
     )
 
@@ -202,7 +205,7 @@ def _encode_result(part: ToolResult, ctx: Context, *, own: bool) -> Json:
         wire["name"] = part.name
     if part.is_error and not own:
         ctx.note("error-marked", part.id, "a mark opens the text of the failed result")
-    if part.spelling == NAME:
+    if part.wire_form == NAME:
         wire["content"] = encode_parts(_marked(part.parts) if part.is_error else part.parts, ctx)
     elif part.parts or part.is_error or "content" not in part.extras.get(NAME, ()):
         text = _joined(part, ctx)
@@ -303,27 +306,27 @@ def _encode_format(output: OutputFormat) -> Json:
 # --- small ones -----------------------------------------------------------------------------------
 
 
-def _decode_spelled(fields: Fields, hints: Json) -> Json:
-    """The settings that have two spellings."""
+def _decode_variants(fields: Fields, variants: Json) -> Json:
+    """The settings that have two wire forms."""
     settings: Json = {}
     for key in ("max_completion_tokens", "max_tokens"):
         limit = fields.maybe_int(key)
         if limit is not None:
             settings["max_tokens"] = limit
             if key != "max_tokens":
-                hints["max_tokens"] = key
+                variants["max_tokens"] = key
             break
     if type(fields.peek("stop")) is str:
         settings["stop"] = (fields.text("stop"),)
-        hints["stop"] = "text"
+        variants["stop"] = "text"
     return settings
 
 
-def _encode_spelled(body: Json, request: Request) -> None:
-    hints = spelling_of(request.extras)
+def _encode_variants(body: Json, request: Request) -> None:
+    variants = variants_of(request.extras)
     if request.max_tokens is not None:
-        body[hints.get("max_tokens", "max_tokens")] = request.max_tokens
-    if hints.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
+        body[variants.get("max_tokens", "max_tokens")] = request.max_tokens
+    if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
 
 

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import ApiError, Choice, Json, Part, Response, StopReason, ToolCall, Usage
-from toolglot.protocols.openai_chat.message import (
+from toolglot.protocols.openai_chat._legacy import legacy_choice, was_legacy
+from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
     encode_annotations,
@@ -17,23 +18,23 @@ from toolglot.protocols.openai_chat.surface import (
     ERROR,
     ERROR_FROM,
     NAME,
-    SPELLING,
     STOP,
     STOP_FROM,
     SURFACE,
+    VARIANTS,
     decode_tier,
-    spelled,
-    spelling_of,
+    variants_of,
+    with_variants,
 )
 from toolglot.wire import jsontext
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
 
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     """The interlingua of a response or an error."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or _is_error(fields):
         return _decode_error(fields, wire)
     fields.constant("object", "chat.completion")
@@ -49,7 +50,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         created=created,
         usage=decode_usage(fields.maybe_fields("usage")),
         service_tier=decode_tier(fields),
-        extras=spelled(fields.rest(), {}),
+        extras=with_variants(fields.rest(), {}),
     )
 
 
@@ -57,7 +58,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     """The wire form of a response or an error."""
     if isinstance(response, ApiError):
         return _encode_error(response, ctx)
-    own = SPELLING in response.extras
+    own = VARIANTS in response.extras
     body: Json = {"id": response.id}
     if "object" not in response.extras.get(NAME, ()):
         body["object"] = "chat.completion"
@@ -83,13 +84,13 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
     index = fields.maybe_int("index")
     message = fields.maybe_fields("message")
     parts: tuple[Part, ...] = ()
-    spelling = ""
-    hints: Json = {}
+    wire_form = ""
+    variants: Json = {}
     word = fields.maybe_text("finish_reason")
     if message is not None:
         message.constant("role", "assistant")
         legacy = "function_call" in message
-        parts, spelling, hints = decode_assistant(message, calls)
+        parts, wire_form, variants = decode_assistant(message, calls)
         if word == "function_call" and legacy and "function_call" not in message:
             word = "tool_calls"
         fields.absorb(message)
@@ -100,14 +101,14 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
         index=position if index is None else index,
         stop=stop,
         logprobs=logprobs,
-        spelling=spelling,
-        extras=spelled(extras, hints) if hints else extras,
+        wire_form=wire_form,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 
 def _encode_choice(choice: Choice, ctx: Context, *, own: bool) -> Json:
     parts = choice.parts
-    message = encode_assistant(parts, choice.spelling, spelling_of(choice.extras), ctx, own=own)
+    message = encode_assistant(parts, choice.wire_form, variants_of(choice.extras), ctx, own=own)
     encode_annotations(message, parts, ctx)
     wire: Json = {"index": choice.index, "message": message}
     if choice.logprobs is not None:
@@ -118,7 +119,8 @@ def _encode_choice(choice: Choice, ctx: Context, *, own: bool) -> Json:
     if not own:
         message.setdefault("refusal", None)
         wire.setdefault("logprobs", None)
-    return merge(wire, choice.extras, NAME)
+    merge(wire, choice.extras, NAME)
+    return legacy_choice(wire, ctx) if was_legacy(ctx.request) else wire
 
 
 # --- stop reasons ---------------------------------------------------------------------------------
@@ -170,45 +172,45 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if spent is not None:
         reasoning = spent.maybe_int("reasoning_tokens")
         fields.absorb(spent)
-    hints: Json = {}
+    variants: Json = {}
     if read is None:
-        read = _decode_cached(fields, hints)
+        read = _decode_cached(fields, variants)
     fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
     usage = Usage(
         input=fresh, cache_read=read, cache_write=write, output=output, reasoning=reasoning
     )
     if _prompt(usage) != prompt:
-        hints["prompt"] = prompt
+        variants["prompt"] = prompt
     total = _total(prompt, output)
     if total is not None:
         fields.constant("total_tokens", total)
         if "total_tokens" in fields or not told:
-            hints["total"] = False
+            variants["total"] = False
     extras = fields.rest()
-    if hints:
-        extras = spelled(extras, hints)
+    if variants:
+        extras = with_variants(extras, variants)
     return replace(usage, extras=extras) if extras else usage
 
 
 def encode_usage(usage: Usage, *, own: bool) -> Json:
     """Token counts; what is unknown is left out, but for the totals that are required."""
-    hints = spelling_of(usage.extras)
-    prompt, output = hints.get("prompt", _prompt(usage)), usage.output
+    variants = variants_of(usage.extras)
+    prompt, output = variants.get("prompt", _prompt(usage)), usage.output
     if own:
-        totals = (prompt, output, None if "total" in hints else _total(prompt, output))
+        totals = (prompt, output, None if "total" in variants else _total(prompt, output))
     else:
         totals = (prompt or 0, output or 0, (prompt or 0) + (output or 0))
     keys = ("prompt_tokens", "completion_tokens", "total_tokens")
     wire: Json = {key: count for key, count in zip(keys, totals, strict=True) if count is not None}
-    _encode_details(wire, usage, hints)
+    _encode_details(wire, usage, variants)
     return merge(wire, usage.extras, NAME)
 
 
-def _encode_details(wire: Json, usage: Usage, hints: Json) -> None:
+def _encode_details(wire: Json, usage: Usage, variants: Json) -> None:
     details = {}
     if usage.cache_read is not None:
-        if "cached" in hints:
-            wire[hints["cached"]] = usage.cache_read
+        if "cached" in variants:
+            wire[variants["cached"]] = usage.cache_read
         else:
             details["cached_tokens"] = usage.cache_read
     if usage.cache_write is not None:
@@ -219,11 +221,11 @@ def _encode_details(wire: Json, usage: Usage, hints: Json) -> None:
         wire["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
 
 
-def _decode_cached(fields: Fields, hints: Json) -> int | None:
+def _decode_cached(fields: Fields, variants: Json) -> int | None:
     for key in _CACHED:
         read = fields.maybe_int(key)
         if read is not None:
-            hints["cached"] = key
+            variants["cached"] = key
             return read
     return None
 
@@ -265,13 +267,13 @@ def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:
         param=param,
         retry_after=wire.headers.get("retry-after"),
         request_id=wire.headers.get("x-request-id"),
-        extras=spelled(fields.rest(), {"shape": shape}),
+        extras=with_variants(fields.rest(), {"shape": shape}),
     )
 
 
 def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     word, code, usual = ERROR_FROM[error.kind]
-    shape = spelling_of(error.extras).get("shape")
+    shape = variants_of(error.extras).get("shape")
     inner: Json = {"message": error.message}
     if shape is None:
         inner |= {"type": word, "param": error.param, "code": code}

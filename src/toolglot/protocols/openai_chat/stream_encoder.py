@@ -1,4 +1,4 @@
-"""The way out of a stream: events to chunks."""
+"""Streams of OpenAI Chat Completions: events to bytes."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.events import (
-    Event,
     Failed,
     Finished,
     OpaqueEvent,
@@ -15,11 +14,15 @@ from toolglot.events import (
     PartEnded,
     PartStarted,
     Started,
-    UsageSeen,
-    merge_usage,
 )
-from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall, Usage
-from toolglot.protocols.openai_chat.message import (
+from toolglot.ir import Citation, Json, Part, Reasoning, Refusal, Text, ToolCall
+from toolglot.protocols.openai_chat._legacy import (
+    drop_call,
+    legacy_call,
+    legacy_stop,
+    was_legacy,
+)
+from toolglot.protocols.openai_chat._message import (
     REASONING,
     encode_call,
     encode_citation,
@@ -27,10 +30,11 @@ from toolglot.protocols.openai_chat.message import (
     signed,
 )
 from toolglot.protocols.openai_chat.response import encode_response, encode_stop, encode_usage
-from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, spelling_of
+from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, variants_of
 from toolglot.wire import jsontext
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
+from toolglot.wire.stream_base import BaseStreamEncoder
 
 _DONE: Final = b"data: [DONE]\n\n"
 _END: Final = b',"logprobs":null,"finish_reason":null}]}\n\n'
@@ -79,25 +83,17 @@ class _Open:
         return b"".join((self.head, jsontext.encode(text), self.tail))
 
 
-class StreamEncoder:
+class StreamEncoder(BaseStreamEncoder):
     """Events to bytes. Parts may overlap."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+        super().__init__(ctx)
         self._own = not ctx.foreign(NAME)
+        self._legacy = was_legacy(ctx.request)
         self._base: Json = {}
         self._start = b""
         self._choices: dict[int, _Choice] = {}
         self._open: dict[int, _Open] = {}
-        self._usage: Usage | None = None
-
-    def encode(self, event: Event) -> bytes:
-        """The bytes of one event; some have none."""
-        return _WRITERS[type(event)](self, event)
-
-    def close(self) -> bytes:
-        """Nothing: the last event has ended the stream."""
-        return b""
 
     def _started(self, event: Started) -> bytes:
         self._usage = event.usage
@@ -132,7 +128,7 @@ class StreamEncoder:
         return self._part_delta(PartDelta(index, part.text)) if part.text else b""
 
     def _reasoning(self, index: int, part: Reasoning, choice: _Choice) -> bytes:
-        field = spelling_of(part.extras).get("field", REASONING[0])
+        field = variants_of(part.extras).get("field", REASONING[0])
         head = choice.head + b"{" + jsontext.encode(field) + b":"
         self._open[index] = opened = _Open(choice, part, head, b"}" + _END)
         opened.field = "none" if field == "" else ""
@@ -140,16 +136,25 @@ class StreamEncoder:
         return b"".join((*chunks, self._words(opened, "text", 0, part.text)))
 
     def _call(self, index: int, part: ToolCall, choice: _Choice) -> bytes:
-        call = encode_call(part, self._ctx, own=True)
-        if call is None:
-            return b""
+        call = encode_call(part, own=True)
         number = choice.calls
         choice.calls += 1
+        if self._legacy:
+            return self._legacy_call(index, part, choice, call)
         inner = b',"custom":{"input":' if part.kind == "custom" else b',"function":{"arguments":'
         head = choice.head + b'{"tool_calls":[{"index":' + str(number).encode() + inner
         self._open[index] = opened = _Open(choice, part, head, b"}}]}" + _END)
         opened.at, opened.wrote = number, bool(part.arguments)
         return choice.write({"tool_calls": [{"index": number, **call}]})
+
+    def _legacy_call(self, index: int, part: ToolCall, choice: _Choice, call: Json) -> bytes:
+        if choice.calls > 1:
+            drop_call(part.name, self._ctx)
+            return b""
+        head = choice.head + b'{"function_call":{"arguments":'
+        self._open[index] = opened = _Open(choice, part, head, b"}}" + _END)
+        opened.wrote = bool(part.arguments)
+        return choice.write({"function_call": legacy_call(call, self._ctx)})
 
     def _part_delta(self, event: PartDelta) -> bytes:
         opened = self._open.get(event.index)
@@ -167,8 +172,10 @@ class StreamEncoder:
                 return b""
             return self._words(opened, field, event.piece, event.text)
         if kind is ToolCall and field == "signature":
-            entry = {"index": opened.at, "extra_content": signed(event.text)}
-            return opened.choice.write({"tool_calls": [entry]})
+            extra = {"extra_content": signed(event.text)}
+            if self._legacy:
+                return opened.choice.write({"function_call": extra})
+            return opened.choice.write({"tool_calls": [{"index": opened.at, **extra}]})
         return self._citation(opened, event.citation) if event.citation is not None else b""
 
     def _words(self, opened: _Open, field: str, piece: int, text: str) -> bytes:
@@ -200,16 +207,14 @@ class StreamEncoder:
         empty = isinstance(part, ToolCall) and part.kind == "function" and not opened.wrote
         return opened.write("{}") if empty and not event.incomplete and not self._own else b""
 
-    def _usage_seen(self, event: UsageSeen) -> bytes:
-        self._usage = merge_usage(self._usage, event.usage)
-        return b""
-
     def _finished(self, event: Finished) -> bytes:
         chunks = []
         for index, stop in enumerate(event.stops):
             chunks.append(self._begin(index))
             choice = self._choices[index]
             word = encode_stop(stop, self._ctx, called=choice.calls > 0, own=self._own)
+            if self._legacy and choice.calls:
+                word = legacy_stop(word)
             end = b'{},"logprobs":null,"finish_reason":' + jsontext.encode(word) + b"}]}\n\n"
             chunks.append(choice.head + end)
         request = self._ctx.request
@@ -231,14 +236,4 @@ _STARTERS: Final[dict[type[Any], Callable[[StreamEncoder, int, Any, _Choice], by
     Refusal: StreamEncoder._text,
     Reasoning: StreamEncoder._reasoning,
     ToolCall: StreamEncoder._call,
-}
-_WRITERS: Final[dict[type[Any], Callable[[StreamEncoder, Any], bytes]]] = {
-    Started: StreamEncoder._started,
-    PartStarted: StreamEncoder._part_started,
-    PartDelta: StreamEncoder._part_delta,
-    PartEnded: StreamEncoder._part_ended,
-    UsageSeen: StreamEncoder._usage_seen,
-    Finished: StreamEncoder._finished,
-    Failed: StreamEncoder._failed,
-    OpaqueEvent: StreamEncoder._opaque,
 }

@@ -3,13 +3,14 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
+from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Fields, Setting
 
 NAME: Final = "openai-chat"
 
-SPELLING: Final = NAME + "/spelling"
-"""Key of `extras` under which a value remembers how the wire spelled it."""
+VARIANTS: Final = NAME + "/spelling"
+"""Key of `extras` under which a value remembers which of several wire forms it had."""
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     ("temperature", "temperature", "number"),
@@ -90,10 +91,10 @@ SURFACE: Final = Surface(
     schema_formats=FORMATS,
     object_schemas=True,
     wants_true_required=True,
-    error_flag=False,
     citations=frozenset({"url"}),
     reasoning_unsigned=True,
     many_choices=True,
+    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             # of OpenAI
@@ -203,14 +204,14 @@ ERROR_FROM: Final[dict[ErrorKind, tuple[str, str | None, int]]] = {
 _PLAIN: Final[Json] = {}
 
 
-def spelled(extras: Extras, hints: Json) -> Extras:
-    """Extras that also remember how the wire spelled the value."""
-    return {**extras, SPELLING: hints}
+def with_variants(extras: Extras, variants: Json) -> Extras:
+    """Extras that also remember the wire form of the value."""
+    return {**extras, VARIANTS: variants}
 
 
-def spelling_of(extras: Extras) -> Json:
-    """What `spelled` remembered."""
-    return extras.get(SPELLING, _PLAIN)
+def variants_of(extras: Extras) -> Json:
+    """What `with_variants` remembered."""
+    return extras.get(VARIANTS, _PLAIN)
 
 
 def decode_tier(fields: Fields) -> str | None:

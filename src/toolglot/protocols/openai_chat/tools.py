@@ -3,11 +3,11 @@
 from typing import Any, Final, cast
 
 from toolglot.context import Context
-from toolglot.ir import CallKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
+from toolglot.ir import ChoiceKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
-from toolglot.protocols.openai_chat.surface import NAME, SURFACE, spelled, spelling_of
-from toolglot.wire.fields import Fields, Home, merge
-from toolglot.wire.tool_cache import recall
+from toolglot.protocols.openai_chat.surface import NAME, SURFACE, variants_of, with_variants
+from toolglot.wire.fields import Fields, merge
+from toolglot.wire.tool_lists import drop_tool, list_decoder, list_encoder
 
 _CHOICE: Final = {"auto": "auto", "required": "required", "none": "none", "any": "required"}
 """Tool choices of one word; `any` is how some compatible servers say `required`."""
@@ -20,7 +20,7 @@ _SEARCH: Final = "web_search_options"
 
 def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     """The tools, those in the place where they used to be included."""
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], fields.home.ctx)
+    tools = _decode_list(fields)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
         tools += tuple(_function(each, each) for each in fields.each("functions"))
@@ -30,21 +30,12 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     return tools
 
 
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(_decode_tool, fields.each("tools")))
-
-
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
-    """The tools, and the search, which is a setting beside them."""
-    wires = recall(_encode_tools, tools, ctx)
+    """The reverse: a list, and the search, which is a setting beside it."""
+    wires = _encode_list(tools, ctx)
     search = [wire for wire in wires if wire.keys() == {_SEARCH}]
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
 
 
 def _decode_tool(fields: Fields) -> Tool:
@@ -61,16 +52,14 @@ def _decode_tool(fields: Fields) -> Tool:
     return _custom(fields, inner) if kind == "custom" else _function(fields, inner)
 
 
-def encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    """One tool; None, with a note, for what has no form here."""
+def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
     if isinstance(tool, FunctionTool):
         return _encode_function(tool)
     if isinstance(tool, CustomTool):
         return _encode_custom(tool)
     if isinstance(tool, ProviderTool) and tool.protocol == NAME:
         return tool.value
-    ctx.note("tool-dropped", "tools", f"there is no {tool.__struct_config__.tag} tool here")
-    return None
+    return drop_tool(tool, ctx)
 
 
 def _function(fields: Fields, inner: Fields) -> FunctionTool:
@@ -102,11 +91,11 @@ def _encode_function(tool: FunctionTool) -> Json:
 
 def _custom(fields: Fields, inner: Fields) -> CustomTool:
     name, description = inner.text("name"), inner.maybe_text("description")
-    hints: Json = {}
+    variants: Json = {}
     syntax = definition = None
     form = inner.peek("format")
     if form == {"type": "text"}:
-        hints["format"] = inner.take("format")
+        variants["format"] = inner.take("format")
     elif (grammar := _grammar(form)) is not None:
         inner.take("format")
         syntax, definition = grammar["syntax"], grammar["definition"]
@@ -118,7 +107,7 @@ def _custom(fields: Fields, inner: Fields) -> CustomTool:
         description=description,
         syntax=syntax,
         definition=definition,
-        extras=spelled(extras, hints) if hints else extras,
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 
@@ -140,10 +129,13 @@ def _encode_custom(tool: CustomTool) -> Json:
     if tool.definition is not None:
         grammar = {"syntax": tool.syntax or "lark", "definition": tool.definition}
         custom["format"] = {"type": "grammar", "grammar": grammar}
-    elif "format" in (hints := spelling_of(tool.extras)):
-        custom["format"] = hints["format"]
+    elif "format" in (variants := variants_of(tool.extras)):
+        custom["format"] = variants["format"]
     return merge({"type": "custom", "custom": custom}, tool.extras, NAME)
 
+
+_decode_list: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+_encode_list: Final = list_encoder(_encode_tool)
 
 # --- tool choice ---------------------------------------------------------------------------------
 
@@ -159,23 +151,23 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     mode = _mode(fields, "tool_choice", word)
     if word == mode:
         return ToolChoice(mode=mode)
-    return ToolChoice(mode=mode, extras=spelled({}, {"word": word}))
+    return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
 def encode_choice(choice: ToolChoice) -> str | Json:
     """The reverse."""
-    hints = spelling_of(choice.extras)
+    variants = variants_of(choice.extras)
     if choice.mode == "tool":
         member = "custom" if choice.kind == "custom" else "function"
         wire: Json = {"type": member, member: {"name": choice.names[0] if choice.names else ""}}
         return merge(wire, choice.extras, NAME)
-    if choice.names or "tools" in hints:
-        tools = hints.get("tools")
+    if choice.names or "tools" in variants:
+        tools = variants.get("tools")
         if tools is None or _names(tools) != choice.names:
             tools = [{"type": "function", "function": {"name": name}} for name in choice.names]
         allowed = {"mode": choice.mode, "tools": tools}
         return merge({"type": "allowed_tools", "allowed_tools": allowed}, choice.extras, NAME)
-    word = hints.get("word", choice.mode)
+    word = variants.get("word", choice.mode)
     return str(word) if _CHOICE.get(word) == choice.mode else choice.mode
 
 
@@ -197,12 +189,12 @@ def _decode_object(fields: Fields) -> ToolChoice:
     inner = fields.fields(kind) if nested else fields
     if not nested:
         fields.note("spelling-normalised", "", "a tool choice in another shape than documented")
-    hints: Json = {}
+    variants: Json = {}
     if kind == "allowed_tools":
         mode, tools = _mode(inner, "mode", inner.text("mode")), inner.take("tools")
         if type(tools) is not list:
             inner.fail("tools", "expected array")
-        hints, names, kind = {"tools": tools}, _names(tools), "function"
+        variants, names, kind = {"tools": tools}, _names(tools), "function"
     else:
         mode, names = "tool", (inner.text("name"),)
     if nested:
@@ -211,8 +203,8 @@ def _decode_object(fields: Fields) -> ToolChoice:
     return ToolChoice(
         mode=mode,
         names=names,
-        kind=cast("CallKind", kind),
-        extras=spelled(extras, hints) if hints else extras,
+        kind=cast("ChoiceKind", kind),
+        extras=with_variants(extras, variants) if variants else extras,
     )
 
 

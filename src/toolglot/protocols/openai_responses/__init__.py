@@ -17,13 +17,19 @@ Quirks worth knowing:
 - Codex learns of a prompt that is too long only from `response.failed`, never from an HTTP error.
 """
 
-from toolglot.protocols.openai_responses.check import StreamCheck
+from toolglot.protocols.openai_responses.api import API
+from toolglot.protocols.openai_responses.calls import CALLS
+from toolglot.protocols.openai_responses.lint import LINTER, StreamCheck
 from toolglot.protocols.openai_responses.request import decode_request, encode_request
 from toolglot.protocols.openai_responses.response import decode_response, encode_response
-from toolglot.protocols.openai_responses.stream import StreamDecoder, StreamEncoder
+from toolglot.protocols.openai_responses.stream_decoder import StreamDecoder
+from toolglot.protocols.openai_responses.stream_encoder import StreamEncoder
 from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 
 __all__ = [
+    "API",
+    "CALLS",
+    "LINTER",
     "NAME",
     "SURFACE",
     "StreamCheck",

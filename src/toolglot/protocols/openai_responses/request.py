@@ -1,45 +1,34 @@
 """Requests of OpenAI Responses, both ways."""
 
-from collections.abc import Iterator
 from typing import Any, Final, cast
-
-from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
     Extras,
     Json,
     Message,
-    NamespaceTool,
-    Opaque,
     OutputFormat,
-    ProviderTool,
     Reasoning,
     ReasoningSettings,
     Request,
     Text,
-    Tool,
 )
-from toolglot.protocols.openai_responses.items import decode_item, encode_items
+from toolglot.protocols.openai_responses._items import decode_item, encode_items
 from toolglot.protocols.openai_responses.parts import is_bare, kept
 from toolglot.protocols.openai_responses.surface import NAME, SERVICE_TIERS, SETTINGS, SURFACE
 from toolglot.protocols.openai_responses.tools import (
     decode_choice,
-    decode_tool,
+    decode_tools,
     encode_choice,
-    encode_tool,
+    encode_tools,
+    with_additional,
 )
-from toolglot.wire.fields import Fields, Home, merge, read_settings, write_settings
+from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry
-from toolglot.wire.tool_cache import recall
 
 _FORMAT: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
 _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
-
-_DECLARING: Final = "additional_tools"
-_FINDING: Final = "tool_search_output"
-"""Items that hold tools: what the one declares, and what a search has found for the other."""
 
 _LOGPROBS: Final = "message.output_text.logprobs"
 _STATE: Final = "reasoning.encrypted_content"
@@ -47,12 +36,12 @@ _STATE: Final = "reasoning.encrypted_content"
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
-    fields = Fields(wire.body, Home(ctx, NAME, SURFACE.minor))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     model = fields.text("model") if fields.peek("model") else ""
-    messages, spelling = _decode_input(fields)
-    tools = recall(_decode_tools, fields.maybe_list("tools") or [], ctx)
+    messages, wire_form = _decode_input(fields)
+    tools = decode_tools(fields)
     if ctx.target is not None and ctx.target.name != NAME:
-        messages, tools = _with_additional(messages, tools, fields)
+        messages, tools = with_additional(messages, tools, fields)
     output, verbosity = _decode_text(fields)
     logprobs, include = _decode_include(fields)
     return Request(
@@ -67,7 +56,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         logprobs=logprobs,
         service_tier=_decode_tier(fields),
         **read_settings(fields, SETTINGS),
-        spelling=spelling,
+        wire_form=wire_form,
         extras=_with(fields.rest(), include),
     )
 
@@ -79,7 +68,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.system is not None:
         _encode_system(body, request.system, ctx)
     _encode_input(body, request, ctx)
-    tools = recall(_encode_tools, request.tools, ctx)
+    tools = encode_tools(request.tools, ctx)
     if tools:
         body["tools"] = tools
     if request.tool_choice is not None:
@@ -105,7 +94,7 @@ def _with(extras: Extras, more: Json) -> Extras:
 
 
 def _decode_input(fields: Fields) -> tuple[tuple[Message, ...], str]:
-    """The messages, and whether they were spelled as one bare string."""
+    """The messages, and the wire form: this protocol's name for one bare string."""
     given = fields.peek("input")
     if type(given) is str:
         fields.take("input")
@@ -117,7 +106,7 @@ def _decode_input(fields: Fields) -> tuple[tuple[Message, ...], str]:
 
 def _encode_input(body: Json, request: Request, ctx: Context) -> None:
     messages = request.messages
-    if request.spelling == NAME and len(messages) == 1 and _is_plain(messages[0]):
+    if request.wire_form == NAME and len(messages) == 1 and _is_plain(messages[0]):
         body["input"] = cast("Text", messages[0].parts[0]).text
         return
     items: list[Json] = []
@@ -132,7 +121,7 @@ def _encode_input(body: Json, request: Request, ctx: Context) -> None:
 def _is_plain(message: Message) -> bool:
     return (
         message.role == "user"
-        and not (message.spelling or message.extras)
+        and not (message.wire_form or message.extras)
         and is_bare(message.parts)
     )
 
@@ -153,58 +142,6 @@ def _encode_system(body: Json, system: Message, ctx: Context) -> None:
         ctx.note("text-joined", ctx.setting("system"), f"{len(texts)} texts joined into one")
     if texts:
         body["instructions"] = "\n\n".join(texts)
-
-
-def _decode_tools(tools: list[Any], ctx: Context) -> tuple[Tool, ...]:
-    fields = Fields({"tools": tools}, Home(ctx, NAME, SURFACE.minor))
-    return tuple(map(decode_tool, fields.each("tools")))
-
-
-def _encode_tools(tools: tuple[Tool, ...], ctx: Context) -> list[Json]:
-    return [wire for tool in tools if (wire := encode_tool(tool, ctx)) is not None]
-
-
-def _with_additional(
-    messages: tuple[Message, ...], tools: tuple[Tool, ...], fields: Fields
-) -> tuple[tuple[Message, ...], tuple[Tool, ...]]:
-    """For other protocols: tools declared in an item of the input, unless known by name."""
-    additional = list(_additional(messages))
-    if not additional:
-        return messages, tools
-    changed = list(messages)
-    declared = {_identity(tool): tool for tool in reversed(tools)}
-    for index, value in additional:
-        if value["type"] == _DECLARING:
-            changed[index] = replace(messages[index], parts=())
-        fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")
-        for each in fields.element(value, "input", index).each("tools"):
-            path, tool = each.path(), decode_tool(each)
-            known = declared.get(_identity(tool))
-            if known is None:
-                tools = (*tools, tool)
-            elif isinstance(known, NamespaceTool) and isinstance(tool, NamespaceTool):
-                tool = replace(known, tools=(*known.tools, *tool.tools))
-                tools = tuple(tool if each is known else each for each in tools)
-            else:
-                words, severity = "it is declared before", "info" if tool == known else None
-                fields.home.ctx.note("tool-duplicate", path, words, cast("Any", severity))
-                continue
-            declared[_identity(tool)] = tool
-    return tuple(changed), tools
-
-
-def _identity(tool: Tool) -> tuple[str, str]:
-    """What two declarations of one tool have in common."""
-    if isinstance(tool, ProviderTool):
-        return tool.type, repr(tool.value)
-    return "namespace" if isinstance(tool, NamespaceTool) else "", tool.name
-
-
-def _additional(messages: tuple[Message, ...]) -> Iterator[tuple[int, Json]]:
-    for index, message in enumerate(messages):
-        part = message.parts[0] if message.parts else None
-        if isinstance(part, Opaque) and part.type in (_DECLARING, _FINDING):
-            yield index, part.value
 
 
 # --- reasoning -----------------------------------------------------------------------------------

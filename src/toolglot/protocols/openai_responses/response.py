@@ -18,7 +18,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.openai_responses.items import decode_output_item, encode_output
+from toolglot.protocols.openai_responses._items import decode_output_item, encode_output
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.request import encode_request
 from toolglot.protocols.openai_responses.surface import (
@@ -36,7 +36,7 @@ from toolglot.protocols.openai_responses.surface import (
     STOP_FROM,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
-from toolglot.wire.fields import Fields, Home, merge
+from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
 from toolglot.wire.tool_cache import recall
 
@@ -46,7 +46,7 @@ _EMPTY: Final = "$empty"
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     """The interlingua of a response or an error."""
-    fields = Fields(wire.body, Home(ctx, NAME, RESPONSE_MINOR))
+    fields = Fields(wire.body, WireDocument(ctx, NAME, RESPONSE_MINOR))
     if not wire.ok or _is_error(fields):
         return decode_error(fields, wire)
     fields.constant("object", "response")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, Json, StopKind
+from toolglot.protocols.openai_responses._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
 from toolglot.surface import Rule, Surface
 from toolglot.wire.fields import Setting
 
@@ -91,6 +92,8 @@ SURFACE: Final = Surface(
     object_schemas=True,
     wants_true_required=True,
     citations=frozenset({"url"}),
+    hosted_tools=HOSTED_TOOLS,
+    client_tools=CLIENT_TOOLS,
     minor=frozenset(
         {
             "type",

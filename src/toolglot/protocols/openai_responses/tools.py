@@ -1,32 +1,40 @@
 """Tools and tool choice of OpenAI Responses, both ways."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, cast
+
+from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
     CustomTool,
     FunctionTool,
     Json,
+    Message,
     NamespaceTool,
+    Opaque,
     ProviderTool,
     Request,
     Tool,
     ToolChoice,
 )
 from toolglot.protocols.openai_responses.parts import kept
-from toolglot.protocols.openai_responses.surface import NAME
+from toolglot.protocols.openai_responses.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, merge
+from toolglot.wire.tool_lists import list_decoder, list_encoder
 
 _MODES: Final = frozenset({"auto", "required", "none"})
 _FREE: Final = {"type": "text"}
 """The format of a custom tool that says no more than its absence."""
 
+_DECLARING: Final = "additional_tools"
+_FINDING: Final = "tool_search_output"
+"""Items that hold tools: what the one declares, and what a search has found for the other."""
+
 # --- tools ---------------------------------------------------------------------------------------
 
 
-def decode_tool(fields: Fields) -> Tool:
-    """One tool; a kind that only this provider has is kept whole."""
+def _decode_tool(fields: Fields) -> Tool:
     kind = fields.peek("type")
     decoder = _DECODERS.get(kind) if type(kind) is str else None
     if decoder is not None:
@@ -35,8 +43,7 @@ def decode_tool(fields: Fields) -> Tool:
     return ProviderTool(protocol=NAME, type=fields.text("type"), value=whole)
 
 
-def encode_tool(tool: Tool, ctx: Context) -> Json | None:
-    """One tool; None, with a note, for another provider's own."""
+def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
     if isinstance(tool, FunctionTool):
         return _encode_function(tool, ctx)
     if isinstance(tool, CustomTool):
@@ -120,7 +127,7 @@ def _decode_namespace(fields: Fields) -> NamespaceTool:
     return NamespaceTool(
         name=fields.text("name"),
         description=fields.maybe_text("description"),
-        tools=tuple(map(decode_tool, fields.each("tools"))),
+        tools=tuple(map(_decode_tool, fields.each("tools"))),
         extras=kept(fields),
     )
 
@@ -129,7 +136,7 @@ def _encode_namespace(tool: NamespaceTool, ctx: Context) -> Json:
     wire: Json = {"type": "namespace", "name": tool.name}
     if tool.description is not None or NAME not in tool.extras:
         wire["description"] = tool.description or ""
-    tools = [each for inner in tool.tools if (each := encode_tool(inner, ctx)) is not None]
+    tools = [each for inner in tool.tools if (each := _encode_tool(inner, ctx)) is not None]
     if tools or NAME not in tool.extras:
         wire["tools"] = tools
     return merge(wire, tool.extras, NAME)
@@ -140,6 +147,55 @@ _DECODERS: Final[Mapping[str, Callable[[Fields], Tool]]] = {
     "custom": _decode_custom,
     "namespace": _decode_namespace,
 }
+
+decode_tools: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
+encode_tools: Final = list_encoder(_encode_tool)
+
+# --- tools in the input ---------------------------------------------------------------------------
+
+
+def with_additional(
+    messages: tuple[Message, ...], tools: tuple[Tool, ...], fields: Fields
+) -> tuple[tuple[Message, ...], tuple[Tool, ...]]:
+    """For other protocols: tools declared in an item of the input, unless known by name."""
+    additional = list(_additional(messages))
+    if not additional:
+        return messages, tools
+    changed = list(messages)
+    declared = {_identity(tool): tool for tool in reversed(tools)}
+    for index, value in additional:
+        if value["type"] == _DECLARING:
+            changed[index] = replace(messages[index], parts=())
+        fields.note("part-moved", f"input[{index}]", "its tools are declared with the others")
+        for each in fields.element(value, "input", index).each("tools"):
+            path, tool = each.path(), _decode_tool(each)
+            known = declared.get(_identity(tool))
+            if known is None:
+                tools = (*tools, tool)
+            elif isinstance(known, NamespaceTool) and isinstance(tool, NamespaceTool):
+                tool = replace(known, tools=(*known.tools, *tool.tools))
+                tools = tuple(tool if each is known else each for each in tools)
+            else:
+                words, severity = "it is declared before", "info" if tool == known else None
+                fields.document.ctx.note("tool-duplicate", path, words, cast("Any", severity))
+                continue
+            declared[_identity(tool)] = tool
+    return tuple(changed), tools
+
+
+def _identity(tool: Tool) -> tuple[str, str]:
+    """What two declarations of one tool have in common."""
+    if isinstance(tool, ProviderTool):
+        return tool.type, repr(tool.value)
+    return "namespace" if isinstance(tool, NamespaceTool) else "", tool.name
+
+
+def _additional(messages: tuple[Message, ...]) -> Iterator[tuple[int, Json]]:
+    for index, message in enumerate(messages):
+        part = message.parts[0] if message.parts else None
+        if isinstance(part, Opaque) and part.type in (_DECLARING, _FINDING):
+            yield index, part.value
+
 
 # --- tool choice ---------------------------------------------------------------------------------
 

@@ -1,0 +1,155 @@
+"""Errors of the gateway's own: made here, and written in the protocol of whoever asked.
+
+What a provider says is translated by the core. Everything else that a client can be told is in this
+module, so that all of it has one voice: what is wrong, and what to do about it. Which errors are
+worth another attempt is decided in `toolglot.attempts`.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from aiohttp import web
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError
+from toolglot.ir import ApiError, ErrorKind
+from toolglot.registry import get_protocol
+from toolglot.wire.message import WireResponse
+
+FIRST_ERROR: Final = 400
+"""The statuses from here on are errors."""
+
+
+class RequestRejectedError(Exception):
+    """A request cannot be answered; its client gets this error."""
+
+    def __init__(self, error: ApiError) -> None:
+        self.error = error
+        super().__init__(error.message)
+
+
+def render(error: ApiError, protocol: str) -> WireResponse:
+    """An error as a client of a protocol reads it."""
+    codec = get_protocol(protocol)
+    return codec.encode_response(error, Context(target=codec.SURFACE))
+
+
+# --- what is wrong with a request -----------------------------------------------------------------
+
+
+def invalid_request(message: str) -> ApiError:
+    """The request itself is wrong."""
+    return _error("invalid_request", message, 400)
+
+
+def too_large(limit: int) -> ApiError:
+    """The body is larger than the gateway takes."""
+    words = f"the request has more than {limit} bytes; raise max_body in [server] to allow more"
+    return _error("too_large", words, 413)
+
+
+def wrong_method(method: str, path: str, allowed: Iterable[str]) -> ApiError:
+    """The path is right and the method is not."""
+    words = f"{method} {path}: this path takes {', '.join(allowed)}"
+    return _error("invalid_request", words, 405)
+
+
+def needs_upgrade(path: str) -> ApiError:
+    """GET where only a WebSocket is."""
+    words = f"{path} takes POST, or GET that upgrades to a WebSocket"
+    return _error("invalid_request", words, 426)
+
+
+def not_found(message: str) -> ApiError:
+    """What is asked for does not exist."""
+    return _error("not_found", message, 404)
+
+
+def missing_item(message: str) -> ApiError:
+    """A stored object does not exist; the API that stores it calls this a bad request."""
+    return _error("invalid_request", message, 404)
+
+
+def unknown_model(model: str) -> ApiError:
+    """No route leads to a model."""
+    words = "no route matches it; see GET /v1/models, or ask for provider/model"
+    return not_found(f"model {model!r}: {words}")
+
+
+# --- who may ask ----------------------------------------------------------------------------------
+
+
+def bad_key(*, given: bool) -> ApiError:
+    """Keys are asked for, and this is none."""
+    what = "this key is not known, was revoked or has expired" if given else "a key is needed"
+    return _error("authentication", f"{what}: `toolglot keys create` makes one", 401)
+
+
+def not_allowed(message: str) -> ApiError:
+    """The client is known and may not do this."""
+    return _error("permission", message, 403)
+
+
+def limit_reached(message: str, retry_after: str | None) -> ApiError:
+    """A key has used up what it may."""
+    return ApiError(kind="rate_limit", message=message, status=429, retry_after=retry_after)
+
+
+# --- what went wrong behind us, and here ----------------------------------------------------------
+
+
+def unreachable(provider: str, why: str) -> ApiError:
+    """A provider cannot be connected to."""
+    return _error("server", f"provider {provider} cannot be reached: {why}", 502)
+
+
+def timed_out(provider: str) -> ApiError:
+    """A provider did not begin to answer."""
+    return _error("timeout", f"provider {provider} did not answer in time", 504)
+
+
+def broke_off(provider: str, error: BaseException) -> ApiError:
+    """A provider's answer began and did not end."""
+    if isinstance(error, TimeoutError):
+        return _error("timeout", f"provider {provider} fell silent", 504)
+    why = str(error) or type(error).__name__
+    return _error("server", f"provider {provider} broke off: {why}", 502)
+
+
+def not_an_answer(provider: str, error: DecodeError) -> ApiError:
+    """A provider sent what its protocol does not have."""
+    words = f"provider {provider} answered with something else than its protocol: {error}"
+    return _error("server", words, 502)
+
+
+def internal(request_id: str) -> ApiError:
+    """The gateway itself failed; the cause is in its log only."""
+    words = f"toolglot itself failed; its log says why under the request id {request_id}"
+    return _error("server", words, 500)
+
+
+# --- what goes wrong through the request itself ---------------------------------------------------
+
+REJECTIONS: Final = (
+    RequestRejectedError,
+    DecodeError,
+    web.HTTPRequestEntityTooLarge,
+    web.RequestPayloadError,
+)
+"""Exceptions that mean that a request is wrong, and not the gateway."""
+
+
+def from_rejection(problem: Exception, request: web.Request) -> ApiError:
+    """What to tell the client of one of the `REJECTIONS`."""
+    if isinstance(problem, RequestRejectedError):
+        return problem.error
+    if isinstance(problem, web.HTTPRequestEntityTooLarge):
+        return too_large(request.client_max_size)
+    words = str(problem)
+    if isinstance(problem, web.RequestPayloadError):
+        words = words.rpartition("message:")[2].strip()
+    return invalid_request(words)
+
+
+def _error(kind: ErrorKind, message: str, status: int) -> ApiError:
+    return ApiError(kind=kind, message=message, status=status)

@@ -1,0 +1,54 @@
+"""What an HTTP request says of its client: its id, its key, and the protocol it likely speaks."""
+
+import secrets
+from typing import Final
+
+from aiohttp import web
+
+from toolglot.registry import PROTOCOLS, guess_caller
+
+PROTOCOL: Final = web.RequestKey("toolglot_protocol", str)
+"""Where a request remembers which protocol it speaks, once that is known."""
+
+_ID: Final = web.RequestKey("toolglot_id", str)
+_LONGEST_ID: Final = 128
+_KEY_HEADERS: Final = tuple(
+    dict.fromkeys(
+        (
+            *(module.API.key_header for module in PROTOCOLS.values() if not module.API.key_prefix),
+            "api-key",  # Azure
+        )
+    )
+)
+
+
+def given_key(request: web.Request) -> str | None:
+    """The key that a client gives, wherever its protocol has it."""
+    headers = request.headers
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token:
+        return token.strip()
+    named = next((headers[name] for name in _KEY_HEADERS if headers.get(name)), None)
+    return named or request.query.get("key")
+
+
+def request_id(given: str) -> str:
+    """The id that the client gave its request, or a new one."""
+    usable = 0 < len(given) <= _LONGEST_ID and given.isascii() and given.isprintable()
+    return given if usable else f"req_{secrets.token_hex(12)}"
+
+
+def id_of(request: web.Request) -> str:
+    """The id of a request, the same however often it is asked for."""
+    number = request.get(_ID)
+    if number is None:
+        number = request[_ID] = request_id(request.headers.get("x-request-id", ""))
+    return number
+
+
+def protocol_of(request: web.Request) -> str:
+    """The protocol that whoever asks most likely speaks, where the path does not say it."""
+    known: str | None = request.get(PROTOCOL)
+    if known is not None:
+        return known
+    return guess_caller(request.path, request.headers, request.query)

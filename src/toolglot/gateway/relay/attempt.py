@@ -1,0 +1,140 @@
+"""One target that is asked: what is sent to it, and the translation both ways."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolglot.errors import DecodeError, UntranslatableError
+from toolglot.exchange import Exchange, Sent
+from toolglot.gateway import errors
+from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.relay.providers import Upstream
+from toolglot.gateway.relay.routing import Target
+from toolglot.gateway.state.kept_reasoning import KeptReasoning
+from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
+from toolglot.registry import get_protocol
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One target that is asked."""
+
+    target: Target
+    exchange: Exchange
+    asked: bytes
+    """What was translated: the client's request, with what came before it."""
+    echo: Mapping[str, Any] = {}
+    """What the answer repeats of it."""
+    outbound: OutboundRequest | None = None
+    """What is sent, but for the key; None: the model that is built in answers."""
+    keys: tuple[str | None, ...] = (None,)
+    """The keys to ask with, in their order."""
+
+
+async def prepare(
+    request: IncomingRequest,
+    target: Target,
+    telemetry: RequestTelemetry,
+    session: Session | None,
+    memory: KeptReasoning | None,
+) -> Attempt:
+    """Translate a request for a target."""
+    upstream, exchange = target.upstream, _exchange(request, target)
+    telemetry.translating(exchange)
+    asked, sent = request.body, None
+    echo: Mapping[str, Any] = {}
+    try:
+        if session is not None:
+            asked, echo = await session.request_for(
+                exchange, target.name, built_in=upstream is None
+            )
+        if upstream is None or (memory is not None and exchange.client != exchange.provider):
+            exchange.decode_request(asked, request.path)
+        if upstream is not None:
+            if memory is not None:
+                await memory.restore(request.owner, exchange)
+            sent = exchange.request(asked, request.path, _query(request, exchange.provider))
+    except UntranslatableError as error:
+        words = f"strict: {error}; without x-toolglot-strict it is sent all the same"
+        raise RequestRejectedError(errors.invalid_request(words)) from None
+    except DecodeError as error:
+        raise RequestRejectedError(errors.invalid_request(str(error))) from None
+    exchange.echo(echo)
+    attempt = Attempt(target=target, exchange=exchange, asked=asked, echo=echo)
+    if upstream is None or sent is None:
+        telemetry.record.provider = target.name
+        return attempt
+    outbound = _outbound(request, upstream, target.model, exchange, sent)
+    telemetry.upstream_request(
+        exchange,
+        provider=upstream.name,
+        model=target.model,
+        sent=outbound,
+        path=request.path,
+        body=request.body,
+        stream=request.stream,
+        asked=asked,
+        echo=echo,
+    )
+    log_lines(request.id, _tool_lines(request, asked, exchange.provider, sent))
+    headers = {**outbound.headers, **telemetry.trace_headers()}
+    return replace(
+        attempt,
+        outbound=replace(outbound, headers=headers),
+        keys=tuple(upstream.keys_for(request.key)),
+    )
+
+
+def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sent) -> Iterator[str]:
+    """What became of the tools and calls of a request, for whoever looks closely."""
+    yield from tool_differences(
+        LoggedRequest(request.protocol, asked, request.path),
+        LoggedRequest(provider, sent.data, sent.path),
+    )
+
+
+def _exchange(request: IncomingRequest, target: Target) -> Exchange:
+    upstream, now = target.upstream, int(time.time())
+    if upstream is None:
+        return Exchange(request.protocol, request.protocol, now=now)
+    options = upstream.options(target.model, request.model, strict=request.strict)
+    return Exchange(request.protocol, upstream.protocol_for(request.protocol), options, now=now)
+
+
+def _outbound(
+    request: IncomingRequest, upstream: Upstream, model: str, exchange: Exchange, sent: Sent
+) -> OutboundRequest:
+    return OutboundRequest(
+        url=upstream.url(exchange.provider, sent.path, model),
+        data=sent.data,
+        query=sent.query,
+        headers={
+            "Content-Type": "application/json",
+            **_passed(request, exchange.provider),
+            **upstream.headers(None),
+        },
+        timeouts=upstream.config.timeouts,
+        proxy=upstream.config.proxy,
+    )
+
+
+def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
+    """The client's query, but for its key, and for a stream that can be read event by event."""
+    query = {name: value for name, value in request.query.items() if name != "key"}
+    if request.stream and get_protocol(provider).SURFACE.array_streams:
+        query["alt"] = "sse"
+    return query
+
+
+def _passed(request: IncomingRequest, provider: str) -> Mapping[str, str]:
+    """The client's headers that mean something to the provider."""
+    if provider != request.protocol:
+        return {}
+    names = get_protocol(provider).SURFACE.headers
+    return {name: request.headers[name] for name in names if name in request.headers}

@@ -1,0 +1,63 @@
+"""Streams that are being written, and what tells their clients that they live."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from toolglot.gateway.http.writers import ResponseWriter
+
+_EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_LONGEST_END: Final = 4
+
+
+class OpenStream:
+    """A stream that is being written."""
+
+    __slots__ = ("_end", "last", "sign", "writer")
+
+    def __init__(self, writer: ResponseWriter, sign: bytes) -> None:
+        self.writer = writer
+        self.sign = sign
+        """The bytes that say nothing."""
+        self.last = time.monotonic()
+        self._end = b""
+
+    def wrote(self, data: bytes) -> None:
+        """These bytes were written."""
+        self.last = time.monotonic()
+        self._end = (self._end + data[-_LONGEST_END:])[-_LONGEST_END:]
+
+    @property
+    def ready(self) -> bool:
+        """Whether the sign can be written: no event is half written, and nothing waits."""
+        return self._end.endswith(_EVENT_ENDS) and self.writer.drained
+
+
+class OpenStreams:
+    """All streams that are being written and whose protocol has such a sign."""
+
+    def __init__(self) -> None:
+        self._streams: set[OpenStream] = set()
+
+    def add(self, stream: OpenStream) -> None:
+        """A stream begins."""
+        if stream.sign:
+            self._streams.add(stream)
+
+    def discard(self, stream: OpenStream) -> None:
+        """A stream ends."""
+        self._streams.discard(stream)
+
+    async def keep_alive(self, patience: Callable[[], float]) -> None:
+        """Give a sign to clients whose provider is silent, for as long as this is not cancelled."""
+        while True:
+            seconds = patience()
+            await asyncio.sleep(min(1.0, seconds))
+            late = time.monotonic() - seconds
+            for each in tuple(self._streams):
+                if each in self._streams and each.last < late and each.ready:
+                    each.last = time.monotonic()
+                    with suppress(ConnectionError):
+                        await each.writer.write(each.sign)

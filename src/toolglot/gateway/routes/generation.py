@@ -1,0 +1,71 @@
+"""Asking a model, in each protocol at its own path."""
+
+from collections.abc import Awaitable
+
+from aiohttp import web
+from msgspec.structs import replace
+
+from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.incoming import IN_PATH, IncomingRequest
+from toolglot.gateway.relay.reframe import ArrayFraming, LineFraming, ReframedWriter
+from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.routes.count_tokens import CountEndpoints
+from toolglot.gateway.routes.route import ModelRoute
+from toolglot.gateway.state.sessions import Sessions, SessionWriter
+from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.registry import PROTOCOLS
+from toolglot.wire import jsontext
+from toolglot.wire.message import read_body
+
+
+class GenerationEndpoints:
+    """The handlers, over one relay."""
+
+    def __init__(self, relay: Relay, sessions: Sessions, count: CountEndpoints) -> None:
+        self._relay, self._sessions, self._count = relay, sessions, count
+
+    @property
+    def routes(self) -> tuple[ModelRoute, ...]:
+        """Where each protocol is spoken."""
+        routes = []
+        for name, module in PROTOCOLS.items():
+            if module.API.prompt is not None:
+                routes.append(ModelRoute(module.API.prompt.path, name, self.prompt))
+            if IN_PATH not in module.SURFACE.path:
+                routes.append(ModelRoute(module.SURFACE.path, name, self.answer))
+            paths = (f"/{version}/models/{{call:.+}}" for version in module.API.path_versions)
+            routes.extend(ModelRoute(path, name, self.by_path) for path in paths)
+        return tuple(routes)
+
+    def answer(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Awaitable[web.StreamResponse]:
+        """Most requests; some continue an earlier answer, or are continued."""
+        request, session = self._sessions.open(request)
+        if session is not None:
+            writer = SessionWriter(writer, session)
+        return self._relay.answer(request, writer, telemetry, session)
+
+    def by_path(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Awaitable[web.StreamResponse]:
+        """Where the path says what to do."""
+        count = PROTOCOLS[request.protocol].API.count
+        if count is not None and request.path.endswith(count.path):
+            return self._count.by_path(request, writer, telemetry)
+        if request.stream and request.query.get("alt") != "sse":
+            writer = ReframedWriter(writer, ArrayFraming())
+        return self._relay.answer(request, writer, telemetry)
+
+    def prompt(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Awaitable[web.StreamResponse]:
+        """Where clients send one prompt instead of messages."""
+        module = PROTOCOLS[request.protocol]
+        endpoint = module.API.prompt
+        if endpoint is None:
+            raise AssertionError  # pragma: no cover - the route exists because there is one
+        body = jsontext.encode(endpoint.request(read_body(request.body)))
+        request = replace(request, body=body, path=module.SURFACE.path)
+        framing = LineFraming(endpoint.response)
+        return self._relay.answer(request, ReframedWriter(writer, framing), telemetry)

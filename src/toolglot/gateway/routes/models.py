@@ -1,0 +1,61 @@
+"""Which models can be asked for."""
+
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from toolglot.api import Api
+from toolglot.gateway import errors
+from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.http.json_response import json_response
+from toolglot.gateway.http.request_info import protocol_of
+from toolglot.gateway.relay.relay import Relay
+from toolglot.gateway.routes.model_lists import Catalogue, describe
+from toolglot.gateway.routes.route import PlainRequest, Route
+from toolglot.registry import PROTOCOLS
+from toolglot.wire.message import read_body
+
+
+class ModelEndpoints:
+    """The handlers, over one relay."""
+
+    def __init__(self, relay: Relay) -> None:
+        self._relay, self._catalogue = relay, Catalogue(relay.client)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """All paths; several protocols share some of them."""
+        modules = PROTOCOLS.values()
+        shows = [module.API.show for module in modules if module.API.show is not None]
+        by_body = {module.SURFACE.models for module in modules if module.API.show is not None}
+        lists = dict.fromkeys(module.SURFACE.models for module in modules)
+        by_path = [path for path in lists if path not in by_body]
+        return (
+            *(Route("GET", path, self.models) for path in lists),
+            *(Route("GET", f"{path}/{{model:.+}}", self.model) for path in by_path),
+            *(Route("POST", show.path, self.show) for show in shows),
+        )
+
+    async def models(self, request: PlainRequest) -> web.Response:
+        """The models, as a list in the caller's shape."""
+        names = await self._catalogue.names(self._relay.router)
+        return json_response(_api(request).model_list([describe(name) for name in names]))
+
+    async def model(self, request: PlainRequest) -> web.Response:
+        """One model: any that a route knows."""
+        name = unquote(request.http.match_info["model"])
+        if not self._relay.router.targets(name):
+            raise RequestRejectedError(errors.unknown_model(name))
+        return json_response(_api(request).model(describe(name)))
+
+    async def show(self, request: PlainRequest) -> web.Response:
+        """One model, where clients name it in the body."""
+        show, body = _api(request).show, read_body(request.body or b"{}")
+        name = body.get("model") or body.get("name")
+        if show is None or not isinstance(name, str) or not self._relay.router.targets(name):
+            raise RequestRejectedError(errors.not_found(f"model {name!r} not found"))
+        return json_response(show.describe(describe(name)))
+
+
+def _api(request: PlainRequest) -> Api:
+    return PROTOCOLS[protocol_of(request.http)].API

@@ -1,0 +1,24 @@
+"""Receipts of requests that were answered."""
+
+from aiohttp import web
+
+from toolglot.gateway import errors
+from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.http.json_response import json_response
+from toolglot.gateway.relay.receipt_log import ReceiptLog
+from toolglot.gateway.routes.route import PlainRequest, Route
+
+
+def receipt_routes(receipts: ReceiptLog) -> tuple[Route, ...]:
+    """Where receipts are asked for."""
+
+    async def receipt(request: PlainRequest) -> web.Response:
+        """What was changed in a request of the same client and in its answer."""
+        number = request.http.match_info["id"]
+        found = receipts.get(request.owner, number)
+        if found is None:
+            words = f"no receipt of {number}: only the latest are kept (receipts in [server])"
+            raise RequestRejectedError(errors.not_found(words))
+        return json_response(found)
+
+    return (Route("GET", "/toolglot/receipts/{id:.+}", receipt),)

@@ -1,0 +1,51 @@
+"""The storage that a configuration asks for.
+
+A backend implements `Store` for values, `KeyStore` for virtual keys and `LedgerStore` for the
+ledger; to add one, write its module and choose it here.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from toolglot.gateway.access.ledger import LedgerStore
+from toolglot.gateway.access.virtual_keys import KeyStore
+from toolglot.gateway.config import Server
+from toolglot.gateway.storage.database import default_path
+from toolglot.gateway.storage.memory_store import MemoryStore
+from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore
+from toolglot.gateway.storage.sqlite_ledger import SqliteLedger
+from toolglot.gateway.storage.sqlite_store import SqliteStore
+from toolglot.gateway.storage.store import Store
+
+
+class Storage(Struct, frozen=True, kw_only=True):
+    """All that the gateway stores."""
+
+    values: Store
+    keys: KeyStore | None = None
+    """None where no keys are required."""
+    ledger: LedgerStore | None = None
+    """None where nobody can ask for it later."""
+
+    async def close(self) -> None:
+        """Write what is not written yet, and release everything."""
+        for each in (self.ledger, self.keys, self.values):
+            if each is not None:
+                await each.close()
+
+
+def open_storage(server: Server) -> Storage:
+    """Values in memory unless there is a database; keys and ledger in a database only."""
+    path = Path(server.database) if server.database else default_path()
+    return Storage(
+        values=_open_values(server),
+        keys=SqliteKeyStore(path) if server.keys else None,
+        ledger=SqliteLedger(path) if server.keys or server.database else None,
+    )
+
+
+def _open_values(server: Server) -> Store:
+    if server.database:
+        return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
+    return MemoryStore(server.store_ttl, server.store_size)

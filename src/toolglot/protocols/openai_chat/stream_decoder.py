@@ -1,0 +1,466 @@
+"""Streams of OpenAI Chat Completions: bytes to events.
+
+Reference: `ChatCompletionChunk` of the `openai` package 3.49.0 (read 2026-11-15).
+
+    data: chunk …  data: chunk with finish_reason  data: chunk with usage, no choices  data: [DONE]
+
+A chunk holds a delta for each choice: more reasoning, content or refusal, and pieces of calls, that
+are numbered. Parts have no end of their own. Reasoning and text end where something else begins,
+calls with the choice, since pieces of them may come in any order.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from toolglot.context import Context
+from toolglot.errors import DecodeError
+from toolglot.events import Event, Failed, Finished, PartDelta, Started, UsageSeen
+from toolglot.ir import (
+    NO_EXTRAS,
+    ApiError,
+    Json,
+    Reasoning,
+    Refusal,
+    StopReason,
+    Text,
+    ToolCall,
+    Usage,
+)
+from toolglot.protocols.openai_chat._message import (
+    REASONING,
+    Details,
+    decode_citation,
+    detail_words,
+    is_sealed,
+    signature_of,
+)
+from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
+from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, with_variants
+from toolglot.wire import jsontext
+from toolglot.wire.error_kinds import is_error
+from toolglot.wire.fields import Fields, WireDocument
+from toolglot.wire.message import WireResponse
+from toolglot.wire.sse import SseDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder
+
+_MOST_CHOICES: Final = 1024
+_NO_STATUS: Final = 600
+_LEGACY: Final = -1
+"""The slot of a call in the form before tools."""
+
+
+class _Call:
+    """A call under construction: held until its name is known, and its id if it has one."""
+
+    __slots__ = ("count", "id", "kind", "name", "pieces", "signature", "started")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.kind = "function"
+        self.pieces: list[str] = []
+        self.count = 0
+        self.signature: str | None = None
+        self.started = False
+
+    def is_whole(self) -> bool:
+        """Whether the arguments are JSON; there is no telling for free-form input."""
+        if self.kind == "custom":
+            return True
+        try:
+            jsontext.peek("".join(self.pieces))
+        except ValueError:
+            return False
+        return True
+
+
+class _Choice:
+    """What is known of one choice."""
+
+    __slots__ = ("called", "calls", "details", "index", "slots", "stop", "worded")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.calls: list[_Call] = []
+        self.slots: dict[int, _Call] = {}
+        self.details = Details()
+        self.stop: StopReason | None = None
+        self.called = self.worded = False
+
+
+class StreamDecoder(BaseStreamDecoder):
+    """Bytes to events."""
+
+    def __init__(self, ctx: Context) -> None:
+        super().__init__(WireDocument(ctx, NAME, SURFACE.minor), SseDecoder())
+        self._choices: dict[int, _Choice] = {}
+        self._usage: Usage | None = None
+        self._noted: set[str] = set()
+
+    def _at_end(self) -> Iterator[Event]:
+        if self._choices and all(choice.stop for choice in self._choices.values()):
+            return self._done()
+        return self._cut_off()
+
+    def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
+        """What one event of the stream means; `value` is its JSON if that was read already."""
+        if self._over:
+            return ()
+        self._count += 1
+        if value is None and payload.strip() == b"[DONE]":
+            return self._done()
+        value = self._parse(payload, value)
+        if value is None:
+            return ()
+        if value.get("error") or name == "error" or value.get("object") == "error":
+            return self._error(value)
+        delta = self._plain_delta(value)
+        return self._other(value) if delta is None else (delta,)
+
+    def _other(self, value: Json) -> Iterator[Event]:
+        try:
+            yield from self._chunk(value)
+        except DecodeError as error:
+            self._skip(str(error))
+
+    def _plain_delta(self, value: Json) -> PartDelta | None:
+        """By far the most chunks: more of an open text or call of the only choice."""
+        delta = _only_delta(value)
+        if delta is None or len(delta) != 1:
+            return None
+        text = delta.get("content")
+        if type(text) is str and text:
+            index = self._parts.index((0, "content"))
+            return None if index is None else PartDelta(index, text)
+        entries = delta.get("tool_calls")
+        return (
+            self._plain_piece(entries[0]) if type(entries) is list and len(entries) == 1 else None
+        )
+
+    def _plain_piece(self, entry: Any) -> PartDelta | None:
+        if type(entry) is not dict or len(entry) != 2:  # noqa: PLR2004 - index and function
+            return None
+        function, place, choice = entry.get("function"), entry.get("index"), self._choices.get(0)
+        if type(function) is not dict or len(function) != 1 or type(place) is not int:
+            return None
+        piece, call = function.get("arguments"), choice.slots.get(place) if choice else None
+        if call is None or not call.started or type(piece) is not str or not piece:
+            return None
+        call.pieces.append(piece)
+        return self._parts.delta(call, piece)
+
+    def _chunk(self, value: Json) -> Iterator[Event]:
+        choices, usage = value.get("choices"), value.get("usage")
+        if not self._begun and (choices or usage):
+            # Some servers send a chunk about the prompt first, without id or model.
+            yield self._begin(value)
+        if isinstance(choices, list):
+            for position, choice in enumerate(choices):
+                if isinstance(choice, dict):
+                    yield from self._choice(choice, position)
+        if usage:
+            yield from self._counted(usage)
+
+    def _begin(self, value: Json) -> Started:
+        self._begun = True
+        call_id, model, created, tier = map(value.get, ("id", "model", "created", "service_tier"))
+        return Started(
+            id=call_id if type(call_id) is str and call_id else self._ctx.new_id("chatcmpl-"),
+            model=model if type(model) is str else "",
+            created=created if type(created) in (int, float) else None,
+            service_tier=tier if type(tier) is str and tier in SERVICE_TIERS else None,
+        )
+
+    def _counted(self, value: Any) -> Iterator[Event]:
+        usage = decode_usage(Fields(value, self._document, None, "usage"))
+        if usage is not None and usage != self._usage:
+            self._usage = usage
+            yield UsageSeen(usage)
+
+    def _choice(self, value: Json, position: int) -> Iterator[Event]:
+        index = value.get("index")
+        if type(index) is not int or not 0 <= index < _MOST_CHOICES:
+            index = position
+        choice = self._choices.get(index)
+        if choice is None:
+            choice = self._choices[index] = _Choice(index)
+        delta = value.get("delta") or value.get("message")
+        if isinstance(delta, dict):
+            yield from self._delta(choice, delta)
+        if value.get("logprobs"):
+            self._note_once(
+                "logprobs-dropped", "logprobs", "token probabilities are not streamed on"
+            )
+        word = value.get("finish_reason")
+        if type(word) is str and word and choice.stop is None:
+            yield from self._finish(choice, word)
+        if isinstance(value.get("usage"), dict):
+            yield from self._counted(value["usage"])
+
+    def _delta(self, choice: _Choice, delta: Json) -> Iterator[Event]:
+        for key, reader in _READERS.items():
+            value = delta.get(key)
+            if value:
+                yield from reader(self, choice, value)
+        if not delta.keys() <= _KNOWN:
+            for key in delta.keys() - _KNOWN:
+                if delta[key]:
+                    self._note_once("event-skipped", f"delta.{key}", "an unknown member of a delta")
+
+    def _note_once(self, code: str, path: str, message: str) -> None:
+        """Write a note once in a stream."""
+        if path not in self._noted:
+            self._noted.add(path)
+            self._ctx.note(code, path, message)
+
+    # --- reasoning, text, refusal
+
+    def _reasoning_content(self, choice: _Choice, words: Any) -> Iterator[Event]:
+        yield from self._reason(choice, words, REASONING[0])
+
+    def _reasoning(self, choice: _Choice, words: Any) -> Iterator[Event]:
+        if (choice.index, REASONING[0]) not in self._parts:
+            yield from self._reason(choice, words, REASONING[1])
+
+    def _reason(self, choice: _Choice, words: Any, field: str) -> Iterator[Event]:
+        if type(words) is not str or not words:
+            return
+        key = (choice.index, field)
+        if key not in self._parts:
+            choice.worded = True
+            yield from self._close(choice)
+            extras = (
+                NO_EXTRAS if field == REASONING[0] else with_variants(NO_EXTRAS, {"field": field})
+            )
+            yield self._parts.start(key, Reasoning(extras=extras), choice.index)
+        yield self._parts.delta(key, words)
+
+    def _reasoning_details(self, choice: _Choice, entries: Any) -> Iterator[Event]:
+        for entry in entries if isinstance(entries, list) else ():
+            if is_sealed(entry):
+                yield from self._close(choice)
+                yield from self._whole(choice, Reasoning(redacted=True, signature=entry["data"]))
+                continue
+            if not choice.worded or (choice.index, "") in self._parts:
+                yield from self._reason(choice, detail_words(entry), "")
+            choice.details.add(entry)
+
+    def _whole(self, choice: _Choice, part: Reasoning) -> Iterator[Event]:
+        yield self._parts.start((choice.index, "whole"), part, choice.index)
+        yield self._parts.end((choice.index, "whole"))
+
+    def _content(self, choice: _Choice, text: Any) -> Iterator[Event]:
+        key = (choice.index, "content")
+        index = self._parts.index(key)
+        if type(text) is not str:
+            text = _text_of(text)
+            self._note_once("event-skipped", "delta.content", "only the texts in a list are read")
+        if index is None and text:
+            yield from self._close(choice)
+            start = self._parts.start(key, Text(text=""), choice.index)
+            index = start.index
+            yield start
+        if index is not None and text:
+            yield PartDelta(index, text)
+
+    def _refusal(self, choice: _Choice, text: Any) -> Iterator[Event]:
+        key = (choice.index, "refusal")
+        if type(text) is str:
+            if key not in self._parts:
+                yield from self._close(choice)
+                yield self._parts.start(key, Refusal(text=""), choice.index)
+            yield self._parts.delta(key, text)
+
+    def _annotations(self, choice: _Choice, values: Any) -> Iterator[Event]:
+        index = self._parts.index((choice.index, "content"))
+        if index is None:
+            self._note_once(
+                "citation-dropped", "delta.annotations", "there is no text that they cite for"
+            )
+            return
+        for value in values if isinstance(values, list) else ():
+            citation = decode_citation(Fields(value, self._document, None, "annotations"))
+            yield PartDelta(index, "", "citation", citation=citation)
+
+    def _close(self, choice: _Choice) -> Iterator[Event]:
+        """End what is being said; calls stay open, since pieces of them may still come."""
+        for member in ("reasoning_content", "reasoning", "", "content", "refusal"):
+            if (choice.index, member) in self._parts:
+                yield self._parts.end((choice.index, member))
+        details = choice.details.take()
+        if details:
+            extras = with_variants(NO_EXTRAS, {"field": "", "details": details})
+            yield from self._whole(choice, Reasoning(redacted=True, extras=extras))
+
+    # --- calls
+
+    def _tool_calls(self, choice: _Choice, entries: Any) -> Iterator[Event]:
+        for position, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict):
+                call = _slot(choice, entry, position)
+                yield from self._call(choice, call, entry)
+
+    def _function_call(self, choice: _Choice, entry: Any) -> Iterator[Event]:
+        # llama-cpp-python sends every call in both forms.
+        if isinstance(entry, dict) and (not choice.slots or _LEGACY in choice.slots):
+            self._note_once("legacy-upgraded", "delta.function_call", "read as a tool call")
+            call = choice.slots.get(_LEGACY)
+            if call is None:
+                call = choice.slots[_LEGACY] = _Call()
+                choice.calls.append(call)
+            yield from self._call(choice, call, {"function": entry})
+
+    def _call(self, choice: _Choice, call: _Call, entry: Json) -> Iterator[Event]:
+        inner = next((entry[key] for key in ("custom", "function") if entry.get(key)), entry)
+        if not isinstance(inner, dict):
+            return
+        if "custom" in entry or entry.get("type") == "custom":
+            call.kind = "custom"
+        call.id = call.id or _text(entry.get("id"))
+        call.name = call.name or _text(inner.get("name"))
+        call.count += 1
+        piece = inner.get("input" if call.kind == "custom" else "arguments")
+        if piece is not None and type(piece) is not str:
+            self._note_once(
+                "arguments-normalised", "arguments", "a value in place of its JSON text"
+            )
+            piece = jsontext.text(piece)
+        if piece:
+            call.pieces.append(piece)
+        signature = signature_of(entry.get("extra_content"))
+        if call.started:
+            if piece:
+                yield self._parts.delta(call, piece)
+            if signature and call.signature is None:
+                call.signature = signature
+                yield replace(self._parts.delta(call, signature), field="signature")
+            return
+        call.signature = call.signature or signature
+        if call.name and (call.id or call.count > 1):
+            yield from self._start(choice, call)
+
+    def _start(self, choice: _Choice, call: _Call) -> Iterator[Event]:
+        yield from self._close(choice)
+        call.started = choice.called = True
+        made = not call.id
+        if made:
+            call.id = self._ctx.new_id("call_")
+            self._ctx.note("id-made", "tool_calls", f"a call without id is named {call.id}")
+        kind: Any = call.kind
+        part = ToolCall(
+            id=call.id,
+            name=call.name,
+            arguments="",
+            type=kind,
+            id_made=made,
+            signature=call.signature,
+        )
+        yield self._parts.start(call, part, choice.index)
+        held = "".join(call.pieces)
+        if held:
+            yield self._parts.delta(call, held)
+
+    # --- the end
+
+    def _finish(self, choice: _Choice, word: str | None) -> Iterator[Event]:
+        for number, call in enumerate(choice.calls):
+            if not call.started and (call.id or call.name or call.pieces):
+                call.name = call.name or f"tool_{number}"
+                yield from self._start(choice, call)
+        yield from self._close(choice)
+        if word == "function_call" and _LEGACY in choice.slots:
+            word = "tool_calls"
+        choice.stop = stop = decode_stop(word, called=choice.called) or StopReason(
+            kind="tool_calls" if choice.called else "end"
+        )
+        cut = stop.kind not in ("end", "tool_calls")
+        for call in choice.calls:
+            if call.started:
+                yield self._parts.end(call, incomplete=cut and not call.is_whole())
+        choice.calls.clear()
+        choice.slots.clear()
+
+    def _done(self) -> Iterator[Event]:
+        self._over = True
+        if not self._begun or not all(map(_is_whole, self._choices.values())):
+            yield from self._cut_off()
+            return
+        for choice in self._choices.values():
+            if choice.stop is None:
+                yield from self._finish(choice, None)
+        yield from self._parts.end_all()
+        stops = [StopReason(kind="other")] * (max(self._choices, default=0) + 1)
+        for choice in self._choices.values():
+            stops[choice.index] = choice.stop or stops[choice.index]
+        yield Finished(tuple(stops))
+
+    def _error(self, value: Json) -> Iterator[Event]:
+        self._over = True
+        yield from self._parts.end_all(incomplete=True)
+        error = value.get("error")
+        code = error.get("code") if isinstance(error, dict) else value.get("code")
+        # Some servers have error numbers of their own there, which are no HTTP status.
+        status = code if type(code) is int and is_error(code) and code < _NO_STATUS else 500
+        failed = decode_response(WireResponse(body=value, status=status), self._ctx)
+        assert isinstance(failed, ApiError)  # noqa: S101 - such a status decodes to nothing else
+        yield Failed(failed)
+
+
+_READERS: Final[dict[str, Callable[[StreamDecoder, _Choice, Any], Iterator[Event]]]] = {
+    "reasoning_content": StreamDecoder._reasoning_content,
+    "reasoning": StreamDecoder._reasoning,
+    "reasoning_details": StreamDecoder._reasoning_details,
+    "content": StreamDecoder._content,
+    "refusal": StreamDecoder._refusal,
+    "annotations": StreamDecoder._annotations,
+    "tool_calls": StreamDecoder._tool_calls,
+    "function_call": StreamDecoder._function_call,
+}
+_KNOWN: Final = frozenset({"role", *_READERS})
+
+
+def _slot(choice: _Choice, entry: Json, position: int) -> _Call:
+    """The call that a piece belongs to: by index, else by id, else by its place in the list."""
+    given, index = _text(entry.get("id")), entry.get("index")
+    function = entry.get("function")
+    named = isinstance(function, dict) and bool(function.get("name"))
+    if type(index) is not int:
+        known = next((call for call in choice.calls if given and call.id == given), None)
+        if known is not None:
+            return known
+        index, fresh = position, bool(given) or named
+    else:
+        call = choice.slots.get(index)
+        fresh = bool(given and named and call is not None and call.id and call.id != given)
+    if fresh or index not in choice.slots:
+        choice.slots[index] = call = _Call()
+        choice.calls.append(call)
+    return choice.slots[index]
+
+
+def _only_delta(value: Json) -> Json | None:
+    """The delta of a chunk that holds nothing else, for the first choice."""
+    choices = value.get("choices")
+    if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
+        return None
+    if choice.get("finish_reason") or choice.get("index") or choice.get("logprobs"):
+        return None
+    delta = choice.get("delta")
+    plain = type(delta) is dict and "usage" not in choice and not value.get("usage")
+    return delta if plain else None
+
+
+def _is_whole(choice: _Choice) -> bool:
+    """Whether a choice can have ended here, though nothing said so."""
+    return choice.stop is not None or all(call.is_whole() for call in choice.calls if call.pieces)
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+def _text_of(value: Any) -> str:
+    parts = value if isinstance(value, list) else ()
+    return "".join(_text(part.get("text")) for part in parts if isinstance(part, dict))

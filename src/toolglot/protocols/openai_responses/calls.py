@@ -1,0 +1,7 @@
+"""Where OpenAI Responses keeps calls: items of the output."""
+
+from typing import Final
+
+from toolglot.wire.call_places import CallPlaces
+
+CALLS: Final = CallPlaces(turn="output[]", mark="call_id", tool_key="name")

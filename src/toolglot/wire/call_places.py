@@ -1,0 +1,75 @@
+"""Where a protocol keeps calls: to read a piece of a response, or to tell whose it is."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from toolglot.ir import Json
+
+
+class CallPlaces(Struct, frozen=True, kw_only=True):
+    """Where the responses of one protocol hold the model's turn and the calls in it.
+
+    A path is a list of keys; one that ends in `[]` holds a list: `choices[].message`.
+    """
+
+    turn: str
+    """From a response to the messages or items that go back into the history."""
+
+    calls: str = ""
+    """From there to the calls."""
+
+    mark: str
+    """The member that only a call has."""
+
+    value: str | None = None
+    """Its value, where the member alone does not decide."""
+
+    content: str = ""
+    """The key of a response that is a message itself, and holds more than belongs in a history."""
+
+    tool_key: str | None = None
+    """A member that only definitions of tools in this protocol have."""
+
+    def has_call(self, response: Any) -> bool:
+        """Whether a value is a response with a call in it."""
+        return any(map(self._is_call, _follow(response, f"{self.turn}.{self.calls}")))
+
+    def whole(self, piece: Json) -> Json:
+        """A response; one is put around a bare call, and around a bare message."""
+        if self._is_call(piece):
+            return _around(piece, f"{self.turn}.{self.calls}")
+        first = self.turn.partition(".")[0].removesuffix("[]")
+        bare = "role" in piece and first not in piece and not self.content
+        return _around(piece, self.turn) if bare else piece
+
+    def messages(self, response: Json) -> list[Json]:
+        """What the model said, as a history wants it; the first of several choices."""
+        if self.content:
+            return [{"role": "assistant", "content": response.get(self.content) or []}]
+        found: Any = response
+        for key in self.turn.split("."):
+            found = (found[0] if found else {}) if isinstance(found, list) else found
+            found = found.get(key.removesuffix("[]")) or {}
+        return list(found) if isinstance(found, list) else [found] if found else []
+
+    def _is_call(self, value: Any) -> bool:
+        found = value.get(self.mark) if isinstance(value, dict) else None
+        return found is not None and self.value in (None, found)
+
+
+def _follow(value: Any, path: str) -> list[Any]:
+    """What a path leads to, looking into every list on the way."""
+    found = [value]
+    for key in filter(None, path.split(".")):
+        name = key.removesuffix("[]")
+        inner = [each.get(name) for each in found if isinstance(each, dict)]
+        found = [one for each in inner for one in (each if isinstance(each, list) else [each])]
+    return found
+
+
+def _around(value: Json, path: str) -> Json:
+    """The object in which a path leads to a value."""
+    for key in reversed([each for each in path.split(".") if each]):
+        value = {key.removesuffix("[]"): [value] if key.endswith("[]") else value}
+    return value

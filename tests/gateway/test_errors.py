@@ -1,0 +1,56 @@
+"""Errors of our own, in every protocol."""
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
+
+from toolglot.errors import DecodeError
+from toolglot.gateway import errors
+from toolglot.registry import PROTOCOLS
+from toolglot.translate import decode_response
+
+ERRORS = [
+    errors.invalid_request("max_tokens: expected integer"),
+    errors.too_large(100),
+    errors.wrong_method("GET", "/x", ["POST"]),
+    errors.needs_upgrade("/x"),
+    errors.not_found("no model x"),
+    errors.missing_item("Item with id 'x' not found."),
+    errors.unknown_model("x"),
+    errors.bad_key(given=True),
+    errors.bad_key(given=False),
+    errors.not_allowed("the key x may not use the model y"),
+    errors.limit_reached("the key x has used up its 3 requests per minute", "7"),
+    errors.unreachable("x", "connection refused"),
+    errors.timed_out("x"),
+    errors.broke_off("x", ConnectionResetError()),
+    errors.broke_off("x", TimeoutError()),
+    errors.not_an_answer("x", DecodeError("choices", "expected array")),
+    errors.internal("req_1"),
+]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.message[:20])
+def test_every_error_in_every_protocol(error, protocol):
+    wire = errors.render(error, protocol)
+    assert wire.status >= errors.FIRST_ERROR
+    read = decode_response(wire.body, source=protocol, status=wire.status)
+    assert error.message in read.message
+    if error.retry_after:
+        assert wire.headers["retry-after"] == error.retry_after
+
+
+def test_what_is_wrong_with_a_request_is_told():
+    request = make_mocked_request("POST", "/", client_max_size=7)
+    told = {
+        errors.RequestRejectedError(errors.not_found("gone")): ("gone", 404),
+        DecodeError("a.b", "expected c"): ("a.b: expected c", 400),
+        web.HTTPRequestEntityTooLarge(7, 8): ("the request has more than 7 bytes", 413),
+        web.RequestPayloadError("400, message:\n  odd chunk"): ("odd chunk", 400),
+    }
+    for problem, (words, status) in told.items():
+        assert isinstance(problem, errors.REJECTIONS)
+        error = errors.from_rejection(problem, request)
+        assert error.message.startswith(words)
+        assert error.status == status

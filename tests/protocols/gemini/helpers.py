@@ -1,0 +1,28 @@
+"""Gemini as its tests use it."""
+
+from tests.protocols.harness import Harness
+
+from toolglot.ir import Message, Request
+
+HARNESS = Harness("gemini")
+PATH = "/v1beta/models/gemini-3-pro:generateContent"
+encode, foreign = HARNESS.encode_request, HARNESS.foreign
+events_of, bytes_of = HARNESS.decode_stream, HARNESS.encode_stream
+load, stream_of = HARNESS.load, HARNESS.stream
+
+
+def decode(body, ctx=None, path=PATH):
+    return HARNESS.decode_request(body, ctx, path)
+
+
+def answer(body, status=200, headers=None, ctx=None):
+    return HARNESS.decode_response(body, ctx, status, headers)
+
+
+def codes(ctx):
+    """The codes of the notes, in order and as often as they were made."""
+    return [note.code for note in ctx.receipt()]
+
+
+def said(*parts, role="user", **more):
+    return Request(model="m", messages=(Message(role=role, parts=parts),), **more)

@@ -1,0 +1,338 @@
+"""Whom to ask next: every status at every position, and laws over anything that may happen."""
+
+import math
+from email.utils import formatdate
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolglot import attempts as module
+from toolglot.attempts import (
+    FIRST_PAUSE,
+    KEY_REST,
+    LONGEST_PAUSE,
+    PATIENCE,
+    REMEDIES,
+    Ask,
+    Attempts,
+    Candidate,
+    Deliver,
+    GiveUp,
+    NoReply,
+    Remedy,
+    ReplyStarted,
+    ReplyUnusable,
+    pause_before,
+    remedy,
+    retry_after,
+)
+from toolglot.ir import ApiError
+
+GONE = ApiError(kind="server", message="gone", status=502)
+LATE = ApiError(kind="timeout", message="late", status=504)
+STATUSES = sorted({*REMEDIES, 200, 201, 301, 400, 405, 413, 422, 501, 505, 520})
+AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+OTHER_KEY = {401, 402, 403, 429}
+NEXT = AGAIN | OTHER_KEY | {404}
+
+
+def started(*targets):
+    attempts = Attempts([Candidate(**each) for each in targets])
+    return attempts, attempts.start()
+
+
+def unusable(status):
+    return ReplyUnusable(ApiError(kind="server", message="no", status=status))
+
+
+# --- the table of statuses ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_the_table(status):
+    helps = remedy(status)
+    assert bool(helps & Remedy.AGAIN) == (status in AGAIN)
+    assert bool(helps & Remedy.KEY) == (status in OTHER_KEY)
+    assert bool(helps & Remedy.NEXT) == (status in NEXT)
+
+
+def test_what_may_succeed_later_may_succeed_elsewhere():
+    assert all(helps & Remedy.NEXT for helps in REMEDIES.values())
+
+
+WAITS = {"none": None, "short": 3.0, "patience": PATIENCE, "long": PATIENCE + 0.1}
+POSITIONS = {
+    "only": [{"retries": 0}],
+    "first": [{"retries": 0}, {}],
+    "retries": [{"retries": 1}],
+    "retries-first": [{"retries": 1}, {}],
+    "keys": [{"retries": 1, "keys": 2}],
+    "keys-first": [{"retries": 1, "keys": 2}, {}],
+    "keys-no-retry": [{"retries": 0, "keys": 2}, {}],
+}
+
+
+def expected(status, wait, should_retry, targets):
+    """The same decisions, in other words: kind of step, target, key, pause, rest of the key."""
+    first, more = targets[0], len(targets) > 1
+    keys = first.get("keys", 1)
+    rest = 0.0
+    if status in OTHER_KEY and keys > 1:
+        rest = KEY_REST if wait is None else wait
+    if status in OTHER_KEY and keys > 1 and first["retries"]:
+        return ("ask", 0, 1, 0.0, rest)
+    patient = should_retry and (wait is None or wait <= PATIENCE)
+    if status in AGAIN and first["retries"] and patient:
+        return ("ask", 0, 1 if keys > 1 else 0, FIRST_PAUSE if wait is None else wait, rest)
+    if status in NEXT and more:
+        return ("ask", 1, 0, 0.0, rest)
+    return ("deliver", None, None, None, rest)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_at_every_position_with_all_headers(status, position):
+    targets = POSITIONS[position]
+    for wait, should_retry in product(WAITS.values(), (True, False)):
+        attempts, _ = started(*targets)
+        outcome = ReplyStarted(status=status, retry_after=wait, should_retry=should_retry)
+        step = attempts.after(outcome)
+        kind, target, key, pause, rest = expected(status, wait, should_retry, targets)
+        assert step.healthy == (status not in AGAIN)
+        assert step.key_rest == rest
+        if kind == "deliver":
+            assert isinstance(step, Deliver)
+        else:
+            assert (step.target, step.key, step.pause) == (target, key, pause)
+            assert step.retry == (target == 0)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_when_retries_are_used_up_the_reply_is_delivered_or_the_next_is_asked(status):
+    for more in ([], [{}]):
+        attempts, step = started({"retries": 2}, *more)
+        asked = 0
+        while isinstance(step, Ask) and step.target == 0:
+            asked += 1
+            step = attempts.after(ReplyStarted(status=status))
+        assert asked == (3 if status in AGAIN else 1)
+        moves_on = more and status in NEXT
+        assert isinstance(step, Ask if moves_on else Deliver)
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def test_keys_take_turns_until_all_were_refused():
+    attempts, step = started({"retries": 9, "keys": 3})
+    used = [step.key]
+    while isinstance(step := attempts.after(ReplyStarted(status=401)), Ask):
+        used.append(step.key)
+    assert used == [0, 1, 2], "a key that was refused is not tried twice"
+    assert isinstance(step, Deliver)
+
+
+def test_a_busy_provider_is_waited_for_when_no_key_is_left():
+    attempts, _ = started({"retries": 9, "keys": 2})
+    at_once = attempts.after(ReplyStarted(status=429))
+    later = attempts.after(ReplyStarted(status=429), jitter=1.0)
+    assert (at_once.key, at_once.pause) == (1, 0.0)
+    assert (later.key, later.pause) == (0, pause_before(1, 1.0))
+
+
+def test_another_key_is_tried_even_if_asking_again_is_of_no_use():
+    attempts, _ = started({"retries": 1, "keys": 2})
+    step = attempts.after(ReplyStarted(status=429, retry_after=3600.0, should_retry=False))
+    assert (step.key, step.pause, step.key_rest) == (1, 0.0, 3600.0)
+
+
+def test_a_refused_key_of_one_target_is_no_refused_key_of_the_next():
+    attempts, _ = started({"retries": 0, "keys": 2}, {"retries": 1, "keys": 2})
+    assert attempts.after(ReplyStarted(status=401)).target == 1
+    step = attempts.after(ReplyStarted(status=401))
+    assert (step.target, step.key) == (1, 1)
+
+
+def test_when_all_keys_of_a_target_were_refused_those_of_the_next_are_all_left():
+    attempts, _ = started({"retries": 9, "keys": 2}, {"retries": 1, "keys": 2})
+    assert attempts.after(ReplyStarted(status=401)).key == 1
+    assert attempts.after(ReplyStarted(status=401)).target == 1
+    step = attempts.after(ReplyStarted(status=401))
+    assert (step.target, step.key) == (1, 1)
+
+
+def test_a_retry_takes_the_next_key_and_not_a_refused_one():
+    attempts, _ = started({"retries": 9, "keys": 3})
+    assert attempts.after(ReplyStarted(status=403)).key == 1
+    assert attempts.after(ReplyStarted(status=500)).key == 2
+    assert attempts.after(ReplyStarted(status=500)).key == 1
+
+
+# --- no reply -------------------------------------------------------------------------------------
+
+
+def test_a_dropped_connection_is_sent_once_more_and_counts_as_no_retry():
+    attempts, _ = started({"retries": 1}, {})
+    step = attempts.after(NoReply(error=GONE, dropped=True))
+    assert (step.target, step.pause, step.retry, step.healthy) == (0, 0.0, False, None)
+    step = attempts.after(NoReply(error=GONE, dropped=True))
+    assert (step.target, step.pause, step.retry, step.healthy) == (0, FIRST_PAUSE, True, False)
+    step = attempts.after(NoReply(error=GONE, dropped=True))
+    assert (step.target, step.retry) == (1, False)
+    step = attempts.after(NoReply(error=GONE, dropped=True))
+    assert (step.target, step.retry, step.healthy) == (1, False, None)
+    assert attempts.after(NoReply(error=GONE, dropped=True)) == GiveUp(error=GONE, healthy=False)
+
+
+def test_a_resent_request_has_the_same_key():
+    attempts, _ = started({"retries": 2, "keys": 3})
+    assert attempts.after(ReplyStarted(status=401)).key == 1
+    assert attempts.after(NoReply(error=GONE, dropped=True)).key == 1
+
+
+@pytest.mark.parametrize("error", [GONE, LATE])
+def test_no_reply_is_tried_again_then_elsewhere_then_given_up(error):
+    attempts, _ = started({"retries": 1}, {})
+    steps = [attempts.after(NoReply(error=error)) for _ in range(3)]
+    assert [getattr(step, "target", None) for step in steps] == [0, 1, None]
+    assert steps[-1] == GiveUp(error=error, healthy=False)
+    assert all(step.healthy is False for step in steps)
+
+
+# --- replies that turn out to be none -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [*STATUSES, None])
+def test_an_unusable_reply(status):
+    attempts, _ = started({"retries": 5}, {"retries": 5})
+    assert isinstance(attempts.after(ReplyStarted(status=200)), Deliver)
+    step = attempts.after(unusable(status))
+    if status in NEXT or status is None:
+        assert step == Ask(target=1), "the same target is not asked again"
+        assert isinstance(attempts.after(ReplyStarted(status=200)), Deliver)
+        step = attempts.after(unusable(status))
+    assert isinstance(step, GiveUp)
+    assert step.error.status == status
+
+
+# --- order, pauses --------------------------------------------------------------------------------
+
+
+def test_those_that_rest_are_asked_last():
+    attempts, step = started({"resting": True}, {}, {"resting": True}, {})
+    order = [step.target]
+    while isinstance(step := attempts.after(NoReply(error=GONE)), Ask):
+        order.append(step.target)
+    assert order == [1, 3, 0, 2]
+
+
+def test_pauses_grow_up_to_a_bound():
+    whole = [pause_before(retry, 1.0) for retry in range(8)]
+    assert whole == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0]
+    assert [pause_before(retry, 0.0) for retry in range(8)] == [each / 2 for each in whole]
+    assert pause_before(10**9, 1.0) == LONGEST_PAUSE
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "-5"}, 0.0),
+        ({"retry-after-ms": "soon"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": formatdate(1000, usegmt=True)}, 40.0),
+        ({"retry-after": formatdate(0, usegmt=True)}, 0.0),
+    ],
+)
+def test_how_long_a_server_asks_to_wait(headers, seconds):
+    assert retry_after(headers, 960.0) == seconds
+
+
+def test_the_head_of_a_reply():
+    headers = {"retry-after": "7", "x-should-retry": "false"}
+    outcome = ReplyStarted(status=429, retry_after=7.0, should_retry=False)
+    assert ReplyStarted.of(429, headers, 0.0) == outcome
+    assert ReplyStarted.of(200, {"x-should-retry": "true"}, 0.0) == ReplyStarted(status=200)
+
+
+# --- the machine ----------------------------------------------------------------------------------
+
+
+def test_outcomes_that_cannot_be():
+    with pytest.raises(ValueError, match="target"):
+        Attempts([])
+    attempts = Attempts([Candidate()])
+    with pytest.raises(RuntimeError, match="READY"):
+        attempts.after(ReplyStarted(status=200))
+    attempts.start()
+    with pytest.raises(RuntimeError, match="started"):
+        attempts.start()
+    with pytest.raises(RuntimeError, match="ASKING"):
+        attempts.after(unusable(502))
+    assert isinstance(attempts.after(ReplyStarted(status=200)), Deliver)
+    with pytest.raises(RuntimeError, match="DELIVERING"):
+        attempts.after(ReplyStarted(status=200))
+    assert isinstance(attempts.after(unusable(502)), GiveUp)
+    with pytest.raises(RuntimeError, match="DONE"):
+        attempts.after(unusable(502))
+
+
+candidates = st.lists(
+    st.builds(
+        Candidate,
+        retries=st.integers(0, 6),
+        keys=st.integers(0, 4),
+        resting=st.booleans(),
+    ),
+    min_size=1,
+    max_size=5,
+)
+errors = st.sampled_from([None, *STATUSES]).map(
+    lambda status: ApiError(kind="server", message="", status=status)
+)
+asked_outcomes = st.one_of(
+    st.builds(NoReply, error=errors, dropped=st.booleans()),
+    st.builds(
+        ReplyStarted,
+        status=st.sampled_from(STATUSES),
+        retry_after=st.none() | st.floats(0, 1e6),
+        should_retry=st.booleans(),
+    ),
+)
+
+
+@given(candidates, st.data())
+def test_it_always_ends_within_its_bounds(targets, data):
+    attempts = Attempts(targets)
+    step = attempts.start()
+    asked, retried, order = dict.fromkeys(range(len(targets)), 0), 0, []
+    while not isinstance(step, GiveUp):
+        if isinstance(step, Deliver):
+            if data.draw(st.booleans(), label="delivered"):
+                break
+            step = attempts.after(ReplyUnusable(data.draw(errors)))
+            continue
+        target = targets[step.target]
+        asked[step.target] += 1
+        retried = retried + 1 if step.retry else retried
+        order += [step.target] if step.target not in order else []
+        assert order[-1] == step.target, "nobody is gone back to"
+        assert 0 <= step.pause <= max(LONGEST_PAUSE, PATIENCE)
+        assert 0 <= step.key < max(1, target.keys)
+        jitter = data.draw(st.floats(0, 1), label="jitter")
+        step = attempts.after(data.draw(asked_outcomes), jitter=jitter)
+        assert math.isfinite(step.key_rest)
+    for place, count in asked.items():
+        assert count <= targets[place].retries + 2, "one more for a dropped connection"
+    assert retried <= sum(target.retries for target in targets)
+    awake = [not targets[place].resting for place in order]
+    assert awake == sorted(awake, reverse=True)
+
+
+def test_the_docstring_names_every_status_of_the_table():
+    assert all(str(status) in module.__doc__ for status in REMEDIES)

@@ -1,0 +1,42 @@
+"""A public class name means one thing in the whole package."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "toolglot"
+
+EXCEPTIONS = {
+    "Finding": {"discovery/findings.py", "history/findings.py"},
+    "Found": {"dialects/engines/json_calls.py", "discovery/detect_protocol.py"},
+    "Piece": {"dialects/reader.py", "wire/follow.py"},
+    "Reasoning": {"dialects/reader.py", "ir.py"},
+    "Rule": {"wire/stream_rules.py", "surface.py"},
+    "Step": {"cli/diff_sse.py", "undo.py"},
+    "Text": {"dialects/reader.py", "ir.py"},
+}
+"""Names that still have two meanings. This list only gets shorter."""
+
+
+def homes() -> dict[str, set[str]]:
+    """Public classes and the modules that define them; in protocols the same names recur."""
+    found = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        module = path.relative_to(SOURCE)
+        if module.parts[0] == "protocols":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(module.as_posix())
+    return found
+
+
+def test_no_class_name_has_two_meanings():
+    twice = {name: modules for name, modules in homes().items() if len(modules) > 1}
+    assert {name: modules for name, modules in twice.items() if name not in EXCEPTIONS} == {}
+
+
+def test_exceptions_are_still_needed():
+    known = homes()
+    gone = {name for name in EXCEPTIONS if len(known[name]) < 2}
+    assert gone == set(), "take these off the list"
