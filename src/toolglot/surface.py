@@ -13,7 +13,7 @@ from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class IdentifierRule(Struct, frozen=True, kw_only=True):
     """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
 
     chars: str | None = None
@@ -26,10 +26,10 @@ class Rule(Struct, frozen=True, kw_only=True):
     most: int | None = None
 
 
-ID_RULES: Final[Mapping[str, Rule]] = {
+ID_RULES: Final[Mapping[str, IdentifierRule]] = {
     # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API
     # (https://github.com/anomalyco/opencode/issues/1680).
-    "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
+    "mistral": IdentifierRule(chars="a-zA-Z0-9", least=9, most=9),
 }
 """Rules of providers that are stricter than the protocol they speak, by the name that the option
 `id_rule` and the profiles use."""
@@ -116,10 +116,10 @@ class Surface(Struct, frozen=True, kw_only=True):
     id_prefix: str | None = None
     """How ids begin where prefixes are asked for; None: there is no custom."""
 
-    id_rule: Rule | None = None
+    id_rule: IdentifierRule | None = None
     """The ids of calls that it takes; None: any."""
 
-    name_rule: Rule | None = None
+    name_rule: IdentifierRule | None = None
     """The names of tools that it takes; None: any."""
 
     results_in_order: bool = False

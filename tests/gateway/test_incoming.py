@@ -5,7 +5,7 @@ from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
 from toolglot.gateway.access.virtual_keys import Key
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.incoming import read_incoming
 
 

@@ -8,9 +8,9 @@ from aiohttp import web
 from msgspec import Struct
 
 from toolglot.errors import DecodeError
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.virtual_keys import VirtualKey
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.request_info import given_key, id_of
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext

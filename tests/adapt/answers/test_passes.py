@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.wires import PAIRS
 
+from toolglot.adapt.answers.adapt_parts import AdaptParts
 from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
-from toolglot.adapt.answers.parts import AdaptParts
 from toolglot.adapt.answers.passes import adapt_whole, answer_passes, chain
-from toolglot.adapt.calls.arguments import ObjectArguments
+from toolglot.adapt.calls.arguments import WrapArguments
 from toolglot.adapt.calls.text_calls import FindTextCalls
 from toolglot.adapt.reasoning.seal import SealState
 from toolglot.adapt.reasoning.sealed_state import TAG, unpack
@@ -45,7 +45,7 @@ from toolglot.ir import (
     ToolCall,
 )
 from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.undo import Step, Undo
+from toolglot.undo import Undo, UndoStep
 
 STARTED = Started(id="resp_1", model="tide-1")
 END = Finished((StopReason(kind="end"),))
@@ -64,7 +64,7 @@ def context(source: str, target: str, **options: Any) -> Context:
 def adapting(ctx: Context) -> list[StreamPass]:
     """The passes that every translated stream goes through."""
     objects = ctx.surfaces[1].arguments == "object"
-    return [AdaptParts(ctx), SealState(ctx), *([ObjectArguments(ctx)] if objects else [])]
+    return [AdaptParts(ctx), SealState(ctx), *([WrapArguments(ctx)] if objects else [])]
 
 
 def through(ctx: Context, *events: Event) -> list[Event]:
@@ -90,7 +90,7 @@ def test_passes_by_target(target):
     source = "anthropic" if target != "anthropic" else "gemini"
     surface = get_protocol(target).SURFACE
     one_by_one = surface.one_open_part or surface.arguments == "object"
-    objects = [ObjectArguments] if surface.arguments == "object" else []
+    objects = [WrapArguments] if surface.arguments == "object" else []
     serial = [SerializeParts] if one_by_one else []
     kinds = [type(each) for each in answer_passes(context(source, target))]
     assert kinds == [*serial, AdaptParts, SealState, *objects]
@@ -166,7 +166,7 @@ def test_a_pass_that_is_left_out_would_change_nothing(source, target, adapt, cho
 def test_a_held_call_is_not_overtaken():
     """Where arguments are undone whole, later parts wait, so that the order stays."""
     undo = Undo()
-    undo.tool("wrapped", Step(name="tool_0", arguments=str.upper))
+    undo.tool("wrapped", UndoStep(name="tool_0", arguments=str.upper))
     ctx = context("openai-chat", "openai-responses")
     ctx.undo = undo
     events = [

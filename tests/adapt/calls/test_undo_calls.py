@@ -8,7 +8,7 @@ from toolglot.context import Context, Options
 from toolglot.events import PartDelta, PartEnded, PartStarted, Started
 from toolglot.ir import Choice, Response, Text, ToolCall
 from toolglot.registry import get_protocol
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 
 
 class Upper:
@@ -27,9 +27,9 @@ class Upper:
 
 def context(*, live: bool) -> Context:
     ctx = Context()
-    step = Step(name="cat", arguments=str.upper, live=Upper if live else None)
+    step = UndoStep(name="cat", arguments=str.upper, live=Upper if live else None)
     ctx.undo.tool("read", step)
-    ctx.undo.tool("find", Step(name="search"))
+    ctx.undo.tool("find", UndoStep(name="search"))
     return ctx
 
 

@@ -25,7 +25,7 @@ from toolglot import (
 )
 from toolglot.adapt import context_of_request, emulate_tools_only
 from toolglot.adapt.tools.emulated import dialect_of, emulate_tools
-from toolglot.dialects.reader import Call
+from toolglot.dialects.reader import CallSegment
 from toolglot.dialects.table import DIALECTS
 from toolglot.events import fold, unfold
 from toolglot.exchange import Exchange
@@ -130,7 +130,7 @@ def test_a_session_runs_without_tools(target, dialect):
     assert isinstance(part, ir.Text)
     decoder = TextDecoder(dialect_of(Options(tools=tools)) or "", SESSION["tools"])
     segments = [each for char in part.text for each in decoder.feed(char)] + decoder.close()
-    found = [each for each in segments if isinstance(each, Call)]
+    found = [each for each in segments if isinstance(each, CallSegment)]
     assert [(call.name, json.loads(call.arguments)) for call in found] == WANTED
 
 

@@ -15,7 +15,7 @@ from toolglot.events import fold
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
 from toolglot.gateway.http.client import Client
-from toolglot.gateway.http.writers import MemoryWriter
+from toolglot.gateway.http.response_writers import MemoryWriter
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.telemetry.request_telemetry import Telemetry

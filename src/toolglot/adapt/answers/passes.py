@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from toolglot.adapt.answers.adapt_parts import AdaptParts
 from toolglot.adapt.answers.broken_streams import LeavePartOpen, leaves_part_open
 from toolglot.adapt.answers.model_name import NameModel, requested_model
 from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
-from toolglot.adapt.answers.parts import AdaptParts
 from toolglot.adapt.answers.token_scale import ScaleUsage, scales
-from toolglot.adapt.calls.arguments import ObjectArguments
+from toolglot.adapt.calls.arguments import WrapArguments
 from toolglot.adapt.calls.ids import PrefixIds
 from toolglot.adapt.calls.text_calls import FindTextCalls
 from toolglot.adapt.calls.undo_calls import UndoCalls
@@ -64,7 +64,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
         ctx,
         (translated, AdaptParts),
         (translated, SealState),
-        (translated and target.arguments == "object", ObjectArguments),
+        (translated and target.arguments == "object", WrapArguments),
         (translated and options.stream_tools == "buffered", BufferCalls),
         (scales(options), ScaleUsage),
         (not translated, NameModel),

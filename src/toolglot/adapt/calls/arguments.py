@@ -86,7 +86,7 @@ def takes_text(call: ToolCall, target: Surface) -> bool:
     return call.kind != "function" and call.kind in target.tools
 
 
-class ObjectArguments:
+class WrapArguments:
     """Makes the arguments of calls JSON objects, for streams of protocols that have nothing else.
 
     Whole answers need no pass for that: there the encoder reads all arguments.

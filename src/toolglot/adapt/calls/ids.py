@@ -15,7 +15,7 @@ from toolglot.adapt.aliases import DIGEST, FREE, Aliases, all_fit
 from toolglot.context import Context, Options
 from toolglot.events import Event, PartStarted
 from toolglot.ir import Message, Request, ToolCall, ToolResult
-from toolglot.surface import ID_RULES, Rule
+from toolglot.surface import ID_RULES, IdentifierRule
 
 PREFIXES: Final = ("toolu_", "call_", "fc_")
 """How ids of the protocols begin."""
@@ -53,7 +53,7 @@ def chooses_ids(options: Options) -> bool:
     return options.id_rule is not None or options.id_max is not None or options.ids == "prefix"
 
 
-def _rule(ctx: Context) -> Rule | None:
+def _rule(ctx: Context) -> IdentifierRule | None:
     """The ids that the provider takes: what is said of it, else what its protocol says."""
     source, target = ctx.surfaces
     options = ctx.options
@@ -65,7 +65,7 @@ def _rule(ctx: Context) -> Rule | None:
     if options.id_max is not None:
         if options.id_max < DIGEST:
             raise ValueError(f"id_max: {options.id_max} is too short to tell calls apart")
-        rule = rule or Rule()
+        rule = rule or IdentifierRule()
         rule = replace(rule, most=min(options.id_max, rule.most or options.id_max))
     return rule
 

@@ -266,7 +266,9 @@ class FindTextCalls:
         if words is None:
             return self._end_other(event)
         words.rest = words.decoder.close()
-        if event.incomplete or not any(isinstance(each, dialects.Call) for each in words.rest):
+        if event.incomplete or not any(
+            isinstance(each, dialects.CallSegment) for each in words.rest
+        ):
             return self._finish(words, event, cut=event.incomplete)
         self._late = [event]
         return []
@@ -313,7 +315,7 @@ class FindTextCalls:
         del self._open[event.index]
         events: list[Event] = []
         for segment in words.rest:
-            if cut and isinstance(segment, dialects.Call):
+            if cut and isinstance(segment, dialects.CallSegment):
                 events += self._broken(words, event.index, segment)
             else:
                 events += _SEGMENTS[type(segment)](self, words, event.index, segment)
@@ -348,11 +350,13 @@ class FindTextCalls:
             events += _SEGMENTS[type(segment)](self, words, index, segment)
         return events
 
-    def _text(self, words: _Open, _index: int, segment: dialects.Text) -> list[Event]:
+    def _text(self, words: _Open, _index: int, segment: dialects.TextSegment) -> list[Event]:
         words.seen -= len(segment.text)
         return self._say(words, words.kind, segment.text)
 
-    def _reasoning(self, words: _Open, index: int, segment: dialects.Reasoning) -> list[Event]:
+    def _reasoning(
+        self, words: _Open, index: int, segment: dialects.ReasoningSegment
+    ) -> list[Event]:
         words.seen -= len(segment.text)
         if not words.shown or words.out is None or words.out[1] is not Reasoning:
             self._note("reasoning-promoted", index)
@@ -392,7 +396,7 @@ class FindTextCalls:
 
     # --- calls
 
-    def _call(self, words: _Open, index: int, call: dialects.Call) -> list[Event]:
+    def _call(self, words: _Open, index: int, call: dialects.CallSegment) -> list[Event]:
         words.seen -= len(call.raw)
         words.shown = True
         events = self._close(words)
@@ -410,13 +414,15 @@ class FindTextCalls:
         number, self._next = self._next, self._next + 1
         return [*events, *unfold_part(number, self._with_id(made, call), words.choice)]
 
-    def _with_id(self, made: ToolCall, call: dialects.Call | dialects.Begun) -> ToolCall:
+    def _with_id(
+        self, made: ToolCall, call: dialects.CallSegment | dialects.CallStartSegment
+    ) -> ToolCall:
         new = call.id_made or call.id in self._taken
         made = replace(made, id=self._ctx.new_id(self._prefix) if new else call.id, id_made=new)
         self._taken.add(made.id)
         return made
 
-    def _begun(self, words: _Open, _index: int, call: dialects.Begun) -> list[Event]:
+    def _begun(self, words: _Open, _index: int, call: dialects.CallStartSegment) -> list[Event]:
         """A call with long arguments, which leaves as it comes if that is safe."""
         made = self._declared.call(call.name, "")
         if made.kind != "function" or self._calls_of(words.choice).may_repeat(call.name, text=True):
@@ -426,16 +432,16 @@ class FindTextCalls:
         words.call = number, self._with_id(made, call)
         return [*self._close(words), PartStarted(number, words.call[1], words.choice)]
 
-    def _piece(self, words: _Open, _index: int, piece: dialects.Piece) -> list[Event]:
+    def _piece(self, words: _Open, _index: int, piece: dialects.ArgumentSegment) -> list[Event]:
         return [PartDelta(words.call[0], piece.text)] if words.call is not None else []
 
     def _broken(
-        self, words: _Open, index: int, call: dialects.Call | dialects.Broken
+        self, words: _Open, index: int, call: dialects.CallSegment | dialects.BrokenSegment
     ) -> list[Event]:
         """What is no call after all: the text that it was, or the end of what has left of it."""
         if words.call is None:
             self._note("call-cut", index, f"{call.name}, left as text")
-            return self._text(words, index, dialects.Text(call.raw))
+            return self._text(words, index, dialects.TextSegment(call.raw))
         self._note("call-cut", index, f"{call.name}, incomplete")
         words.seen -= len(call.raw)
         self._calls_of(words.choice).broken += 1
@@ -450,10 +456,10 @@ class FindTextCalls:
 
 
 _SEGMENTS: Final[dict[type[Any], Callable[[FindTextCalls, _Open, int, Any], list[Event]]]] = {
-    dialects.Text: FindTextCalls._text,
-    dialects.Reasoning: FindTextCalls._reasoning,
-    dialects.Call: FindTextCalls._call,
-    dialects.Begun: FindTextCalls._begun,
-    dialects.Piece: FindTextCalls._piece,
-    dialects.Broken: FindTextCalls._broken,
+    dialects.TextSegment: FindTextCalls._text,
+    dialects.ReasoningSegment: FindTextCalls._reasoning,
+    dialects.CallSegment: FindTextCalls._call,
+    dialects.CallStartSegment: FindTextCalls._begun,
+    dialects.ArgumentSegment: FindTextCalls._piece,
+    dialects.BrokenSegment: FindTextCalls._broken,
 }

@@ -26,7 +26,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire import jsontext
 
 KEY: Final = "input"
@@ -67,7 +67,7 @@ def _wrap(tool: CustomTool, index: int, ctx: Context) -> Tool:
     ctx.note("tool-wrapped", ctx.tool_at(index), f"{name} takes its text as the string {KEY!r}")
     ctx.undo.tool(
         name,
-        Step(
+        UndoStep(
             name=name,
             kind="custom",
             arguments=partial(unwrap, name=name),

@@ -27,7 +27,7 @@ from toolglot.ir import (
     ToolChoice,
 )
 from toolglot.surface import Surface
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 
 PURPOSES: Final = {
     "web_search": frozenset(
@@ -189,9 +189,9 @@ class _Mapping:
         self._ctx.note("tool-wrapped", path, f"{tool.type} is told as the function {name}")
         if defined.call:
             make = partial(call_item, tool=defined, protocol=tool.protocol)
-            self._ctx.undo.tool(name, Step(name=name, part=make))
+            self._ctx.undo.tool(name, UndoStep(name=name, part=make))
         elif name != before:
-            self._ctx.undo.tool(name, Step(name=before))
+            self._ctx.undo.tool(name, UndoStep(name=before))
         self._choose(tool, ToolChoice(mode="tool", names=(name,)))
         words, schema = value.get("description"), value.get("parameters")
         return FunctionTool(

@@ -24,7 +24,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire.tool_cache import recall
 
 # --- declared once -------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def alias_names(request: Request, ctx: Context) -> Request:
     changed = {name: alias for name in names if (alias := aliases.of(name)) != name}
     for name, alias in reversed(changed.items()):
         # A name may be the alias of one before it, whose steps are not its own.
-        ctx.undo.tool(alias, Step(name=name))
+        ctx.undo.tool(alias, UndoStep(name=name))
     return _Renaming(changed, ctx).request(request)
 
 

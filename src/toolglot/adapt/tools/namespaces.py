@@ -25,7 +25,7 @@ from toolglot.ir import (
     ToolChoice,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 
 BETWEEN: Final = "__"
 """Between a namespace and a name."""
@@ -91,7 +91,7 @@ class _Flat:
         known = self._names.get((namespace, name))
         if known is None:
             known = self._names[namespace, name] = unused(joined(namespace, name), self._taken)
-            self._ctx.undo.tool(known, Step(name=name, namespace=namespace))
+            self._ctx.undo.tool(known, UndoStep(name=name, namespace=namespace))
         return known
 
     # --- definitions

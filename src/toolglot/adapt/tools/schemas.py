@@ -21,7 +21,7 @@ from toolglot.schema.openapi import from_openapi
 from toolglot.schema.roots import is_object_root, object_root
 from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import Surface
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire.tool_cache import by_text, recall
 
 
@@ -36,7 +36,7 @@ def narrow_schemas(request: Request, ctx: Context) -> Request:
     if adapted.tools is not request.tools:
         changes["tools"] = adapted.tools
     for name, texts in adapted.texts.items():
-        ctx.undo.tool(name, Step(name=name, arguments=texts.widen))
+        ctx.undo.tool(name, UndoStep(name=name, arguments=texts.widen))
     output = request.output
     if output is not None and output.schema is not None:
         other = _Schemas(ctx).output(output, output.schema)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Exchange, Sent
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.providers import Upstream

@@ -13,11 +13,11 @@ from msgspec import Struct
 from toolglot import demo
 from toolglot.errors import DecodeError
 from toolglot.exchange import Answer
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.access_control import AccessControl
-from toolglot.gateway.errors import FIRST_ERROR
+from toolglot.gateway.error_responses import FIRST_ERROR
 from toolglot.gateway.http.json_response import JSON
-from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.first_event import looks_streamed, read_beginning, read_head
@@ -37,7 +37,7 @@ _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x
 """Headers of a provider on which clients act."""
 
 
-class Begun(Struct, frozen=True):
+class OpenedStream(Struct, frozen=True):
     """A stream whose beginning was good, or is at least the client's to see."""
 
     translator: StreamTranslator
@@ -73,7 +73,7 @@ class Delivery:
 
     async def begin(
         self, attempt: Attempt, reply: aiohttp.ClientResponse
-    ) -> Begun | ApiError | None:
+    ) -> OpenedStream | ApiError | None:
         """Read as much of a reply as tells what it is. None: it was delivered as a whole. An error:
         it is no reply, and the client has seen nothing of it.
         """
@@ -112,7 +112,7 @@ class Delivery:
 
     async def _begin_stream(
         self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
-    ) -> Begun | ApiError:
+    ) -> OpenedStream | ApiError:
         """The beginning is held back for a moment: as long as nothing is said, a failure can be
         told as one, or made good by another target.
         """
@@ -122,10 +122,12 @@ class Delivery:
         failure = translator.error
         in_stream = get_protocol(self._request.protocol).SURFACE.streamed_errors
         if failure is None or translator.has_output or failure.kind in in_stream:
-            return Begun(translator, held)
+            return OpenedStream(translator, held)
         return failure
 
-    async def stream(self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: Begun) -> None:
+    async def stream(
+        self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: OpenedStream
+    ) -> None:
         """The rest of a stream, piece by piece; resumed for every chunk, so nothing is nested."""
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
         waiting, read = telemetry.waiting(), reply.content.readany

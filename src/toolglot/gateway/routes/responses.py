@@ -16,10 +16,10 @@ from toolglot.context import Context
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.exchange import encode_stream
-from toolglot.gateway import errors
-from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import FIRST_ERROR, RequestRejectedError
 from toolglot.gateway.http.json_response import JSON, json_response
-from toolglot.gateway.http.writers import MemoryWriter, ResponseWriter, WholeResponse
+from toolglot.gateway.http.response_writers import MemoryWriter, ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.route import ModelRoute, PlainRequest, Route

@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.anthropic._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import IdentifierRule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "anthropic"
@@ -71,8 +71,8 @@ SURFACE: Final = Surface(
     call_prefix="toolu_",
     id_prefix="toolu_",
     # The API wants ids to match ^[a-zA-Z0-9_-]+$ and names ^[a-zA-Z0-9_-]{1,128}$.
-    id_rule=Rule(chars="a-zA-Z0-9_-"),
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=128),
+    id_rule=IdentifierRule(chars="a-zA-Z0-9_-"),
+    name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=128),
     arguments="object",
     media={
         "system": frozenset({"text"}),

@@ -5,7 +5,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import IdentifierRule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "gemini"
@@ -83,7 +83,7 @@ SURFACE: Final = Surface(
     arguments="object",
     # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores,
     # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
-    name_rule=Rule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
+    name_rule=IdentifierRule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
     media={
         "system": frozenset({"text"}),
         "user": _MEDIA,

@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
 from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import IdentifierRule, Surface
 from toolglot.wire.fields import Fields, Setting
 
 NAME: Final = "openai-chat"
@@ -64,9 +64,9 @@ SURFACE: Final = Surface(
     developer_role=True,
     id_prefix="call_",
     # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at 40.
-    id_rule=Rule(most=64),
+    id_rule=IdentifierRule(most=64),
     # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=64),
+    name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
     ordered=False,
     media={
         "system": frozenset({"text"}),

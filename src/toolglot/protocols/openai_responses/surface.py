@@ -4,7 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, Json, StopKind
 from toolglot.protocols.openai_responses._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import IdentifierRule, Surface
 from toolglot.wire.fields import Setting
 
 NAME: Final = "openai-responses"
@@ -74,8 +74,8 @@ SURFACE: Final = Surface(
     developer_role=True,
     id_prefix="fc_",
     # `call_id`: 1 to 64 characters of any kind; `name`: the same length and ^[a-zA-Z0-9_-]+$.
-    id_rule=Rule(most=64),
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=64),
+    id_rule=IdentifierRule(most=64),
+    name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
     media={
         "system": frozenset({"text"}),
         "user": _MEDIA,

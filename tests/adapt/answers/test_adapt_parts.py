@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.wires import answer, asking, call, pair, user
 
 from toolglot import get_protocol, ir
-from toolglot.adapt.answers.parts import AdaptParts, adapt_part
+from toolglot.adapt.answers.adapt_parts import AdaptParts, adapt_part
 from toolglot.adapt.answers.passes import adapt_whole
 from toolglot.ir import Choice, Inline, Opaque, Refusal, Response, StopReason, Text
 
