@@ -8,7 +8,6 @@ SOURCE = Path(__file__).parent.parent / "src" / "toolglot"
 
 EXCEPTIONS = {
     "Finding": {"discovery/findings.py", "history/findings.py"},
-    "Found": {"dialects/engines/json_calls.py", "discovery/detect_protocol.py"},
     "Piece": {"dialects/reader.py", "wire/follow.py"},
     "Reasoning": {"dialects/reader.py", "ir.py"},
     "Rule": {"wire/stream_rules.py", "surface.py"},
