@@ -24,6 +24,7 @@ IDENTIFIER = re.compile(rf"(?:^|_)(?:{'|'.join(sorted(WORDS))})(?:_|$)", re.IGNO
 
 ALLOWED = {
     "ir.py": "`ToolCall.to_anthropic` is part of the public interface",
+    "calls.py": "the form of calls that the middleware is asked for by name",
     "cli/clients.py": "which clients speak which protocols, as data",
     "cli/demo.py": "the example that the command translates is written in one protocol",
     "cli/local_model.py": "the configuration for llama.cpp names the protocol that it speaks",
