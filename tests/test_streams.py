@@ -162,7 +162,7 @@ def errors_of(target: str, written: bytes) -> list[Any]:
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_stream_that_is_cut_ends_in_the_clients_own_error(source, target):
     """case-09, X-15: what was delivered stays, what was open is closed, and it is no success."""
-    if get_protocol(source).SURFACE.arguments == "object" and source != "anthropic":
+    if get_protocol(source).SURFACE.calls.arguments == "object" and source != "anthropic":
         cut = encode(source, CUT_CALL[:3])
     else:
         cut = encode(source, CUT_CALL)

@@ -235,7 +235,8 @@ class Context:
         if self.options.emulated_dialect is None:
             return source, target
         name = f"a model without tools ({target.name})"
-        return source, replace(target, name=name, tools=frozenset({"function"}), hosted_tools=())
+        tools = replace(target.tools, kinds=frozenset({"function"}), hosted=())
+        return source, replace(target, name=name, tools=tools)
 
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None
@@ -280,9 +281,9 @@ class Context:
         source = self.source
         if source is None:
             return ""
-        path = f"{source.messages}[{message}]"
+        path = f"{source.messages.path}[{message}]"
         if part is not None:
-            path += f".{source.content}[{part}]"
+            path += f".{source.messages.content}[{part}]"
         return f"{path}.{key}" if key else path
 
     def part_at(self, index: int, surface: Surface | None = None) -> str:
@@ -290,7 +291,7 @@ class Context:
         if self.whole is None:
             return f"part {index}"
         surface = surface or self.source
-        return f"{surface.content if surface else ''}[{self.whole.position(index)}]"
+        return f"{surface.messages.content if surface else ''}[{self.whole.position(index)}]"
 
     def tool_at(self, index: int) -> str:
         """The source path of a tool, by its place among the tools as they are now.

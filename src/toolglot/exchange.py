@@ -183,7 +183,7 @@ class Exchange:
         response, wire, ctx = self._decode(body, status, headers)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
-            if response.kind in surface.streamed_errors:
+            if response.kind in surface.stream.errors_inside:
                 return Answer(data=encode_stream(response, self.client, ctx), failed=response)
         encoded = encode_response_for(response, wire, self.client, ctx)
         data = body if encoded is wire else encoded.data()

@@ -264,8 +264,10 @@ class _Follower:
         self._grammar = Grammar()
         self._rename = _rename_model(ctx)
         self._check = codec.StreamCheck()
-        lines = codec.SURFACE.stream_type == _LINES
-        self._splitter = EventSplitter(self._check, lines=lines, comments=codec.SURFACE.comments)
+        lines = codec.SURFACE.stream.media_type == _LINES
+        self._splitter = EventSplitter(
+            self._check, lines=lines, comments=codec.SURFACE.stream.comments
+        )
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None

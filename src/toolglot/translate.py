@@ -220,15 +220,15 @@ def _digest(body: Body) -> bytes:
 
 
 def _has_sealed_state(body: Body, surface: Surface) -> bool:
-    return (surface.state_mark or TAG).encode() in _bytes(body)
+    return (surface.reasoning.foreign_prefix or TAG).encode() in _bytes(body)
 
 
 def _has_attribution(body: Body, surface: Surface, options: Options) -> bool:
     """Whether there may be a line to take out."""
-    if options.attribution == "keep" or not surface.attributions:
+    if options.attribution == "keep" or not surface.system.attributions:
         return False
     data = _bytes(body)
-    return any(each.encode() in data for each in surface.attributions)
+    return any(each.encode() in data for each in surface.system.attributions)
 
 
 def _bytes(body: Body) -> bytes:

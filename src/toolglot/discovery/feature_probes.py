@@ -120,11 +120,11 @@ def _calls(findings: Findings, _surface: Surface) -> bool:
 def _takes_choice(findings: Findings, surface: Surface) -> bool:
     # A call that was forced would be in the text as well.
     written = findings.get("tools") == "in text"
-    return _takes_tools(findings, surface) and not written and "tool" in surface.tool_choices
+    return _takes_tools(findings, surface) and not written and "tool" in surface.tools.choices
 
 
 def _takes_strict(findings: Findings, surface: Surface) -> bool:
-    return _takes_tools(findings, surface) and surface.strict_default is not None
+    return _takes_tools(findings, surface) and surface.tools.strict_default is not None
 
 
 def _wants_teaching(findings: Findings, _surface: Surface) -> bool:
@@ -136,7 +136,7 @@ def _refuses_tools(findings: Findings, surface: Surface) -> bool:
 
 
 def _has_developers(_findings: Findings, surface: Surface) -> bool:
-    return surface.developer_role
+    return surface.system.developer_role
 
 
 def _always(_findings: Findings, _surface: Surface) -> bool:
@@ -208,7 +208,7 @@ def _explore_limit(prober: Prober, found: DetectedProtocol) -> Steps[None]:
 def _explore_errors(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """A request that is wrong on purpose, if there was no other error."""
     if prober.findings.get("errors") is None:
-        wrong = {"model": prober.model, get_protocol(found.protocol).SURFACE.messages: 7}
+        wrong = {"model": prober.model, get_protocol(found.protocol).SURFACE.messages.path: 7}
         answer = yield from prober.ask("error", found.protocol, found.base_url, wrong)
         _note_error(prober.findings, answer)
 

@@ -68,7 +68,7 @@ def read_incoming(http: web.Request, protocol: str, path: str, body: bytes) -> I
         path = quote(path.rstrip("/"), safe="/:@")
     elif isinstance(seen.model, str) and _is_name(seen.model):
         model = seen.model
-        stream = surface.stream_default if seen.stream is None else bool(seen.stream)
+        stream = surface.stream.by_default if seen.stream is None else bool(seen.stream)
     else:
         words = "model: expected the name of a model; GET /v1/models lists them"
         raise RequestRejectedError(errors.invalid_request(words))

@@ -63,7 +63,7 @@ def context(source: str, target: str, **options: Any) -> Context:
 
 def adapting(ctx: Context) -> list[StreamPass]:
     """The passes that every translated stream goes through."""
-    objects = ctx.surfaces[1].arguments == "object"
+    objects = ctx.surfaces[1].calls.arguments == "object"
     return [AdaptParts(ctx), SealState(ctx), *([WrapArguments(ctx)] if objects else [])]
 
 
@@ -89,8 +89,8 @@ def shown(target: str, *events: Event, source: str = "", **options: Any) -> list
 def test_passes_by_target(target):
     source = "anthropic" if target != "anthropic" else "gemini"
     surface = get_protocol(target).SURFACE
-    one_by_one = surface.one_open_part or surface.arguments == "object"
-    objects = [WrapArguments] if surface.arguments == "object" else []
+    one_by_one = surface.stream.one_open_part or surface.calls.arguments == "object"
+    objects = [WrapArguments] if surface.calls.arguments == "object" else []
     serial = [SerializeParts] if one_by_one else []
     kinds = [type(each) for each in answer_passes(context(source, target))]
     assert kinds == [*serial, AdaptParts, SealState, *objects]
@@ -108,7 +108,7 @@ def test_passes_by_target(target):
 def test_passes_of_a_whole_answer_by_what_is_in_it(target):
     """From the first pass that changes something on, all are needed."""
     source = "anthropic" if target != "anthropic" else "gemini"
-    order = [] if get_protocol(target).SURFACE.ordered else [OrderParts]
+    order = [] if get_protocol(target).SURFACE.messages.ordered else [OrderParts]
 
     def kinds(*parts: Part, **options: Any) -> list[Any]:
         choice = Choice(parts=parts, stop=StopReason(kind="end"))

@@ -21,7 +21,7 @@ def codes(ctx):
 
 def sealed(source, target, *parts, **more):
     ctx = pair(source, target, **more)
-    passes = [SealState(ctx), *([] if ctx.target.ordered else [OrderParts(ctx)])]
+    passes = [SealState(ctx), *([] if ctx.target.messages.ordered else [OrderParts(ctx)])]
     return adapt_whole(answer(*parts), passes, ctx).choices[0].parts, ctx
 
 
@@ -65,7 +65,7 @@ def test_arguments_that_an_object_would_not_give_back_are_sealed():
 
 def test_notes_name_places_of_the_clients_protocol():
     _, ctx = sealed("anthropic", "openai-responses", "So.", SIGNED)
-    assert [note.path for note in ctx.receipt()] == [f"{ctx.target.content}[1]"]
+    assert [note.path for note in ctx.receipt()] == [f"{ctx.target.messages.content}[1]"]
 
 
 def test_a_stream_of_reasoning_is_sealed_when_it_ends():

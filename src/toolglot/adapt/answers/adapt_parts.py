@@ -61,7 +61,7 @@ class AdaptParts:
     def changes(response: Response, ctx: Context) -> bool:
         """Whether there may be anything to adapt in a whole answer; most have nothing."""
         _, target = ctx.surfaces
-        if len(response.choices) != 1 and not (response.choices and target.many_choices):
+        if len(response.choices) != 1 and not (response.choices and target.messages.many_choices):
             return True
         return any(
             choice.stop is None
@@ -100,7 +100,7 @@ class AdaptParts:
         return (event if part is event.part else replace(event, part=part),)
 
     def _adapted(self, event: PartStarted) -> Part | None:
-        if event.choice and not self._target.many_choices:
+        if event.choice and not self._target.messages.many_choices:
             if self._choices is None:
                 path = self._ctx.part_at(event.index)
                 self._ctx.note("choices-dropped", path, "there is one answer here")
@@ -141,7 +141,7 @@ class AdaptParts:
         return (replace(event, model=model, choices=self._choices),)
 
     def _kept(self, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
-        if len(choices) > 1 and not self._target.many_choices:
+        if len(choices) > 1 and not self._target.messages.many_choices:
             words = f"{self._target.name} has one answer; {len(choices) - 1} left out"
             self._ctx.note("choices-dropped", "choices", words)
             return choices[:1]
@@ -208,7 +208,7 @@ def adapt_part(part: Part, index: int, target: Surface, ctx: Context) -> Part | 
     if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
         ctx.note("part-dropped", ctx.part_at(index), f"{target.name} has no place for it")
         return Text(text=f"[{describe(part)} left out]")
-    if isinstance(part, Refusal) and "refusal" not in target.media["assistant"]:
+    if isinstance(part, Refusal) and "refusal" not in target.media.accepted["assistant"]:
         ctx.note("part-replaced", ctx.part_at(index), "a refusal became plain text")
         return Text(text=part.text)
     if isinstance(part, Opaque) and part.protocol != target.name:

@@ -19,12 +19,12 @@ _TEMPORARY: Final[frozenset[ErrorKind]] = frozenset({"server", "timeout", "overl
 
 def leaves_part_open(ctx: Context) -> bool:
     """Whether the part that a stream breaks off in is left without its end."""
-    return ctx.options.broken == "open" and ctx.surfaces[1].broken_open
+    return ctx.options.broken == "open" and ctx.surfaces[1].stream.cut_leaves_part_open
 
 
 def retryable_error(error: ApiError, ctx: Context) -> ApiError:
     """The error that ends a stream, as one after which the client retries if that may help."""
-    kind = ctx.surfaces[1].retried
+    kind = ctx.surfaces[1].stream.retried_error
     if ctx.options.broken == "closed" or kind is None or error.kind not in _TEMPORARY:
         return error
     return replace(error, kind=kind, raw=None)

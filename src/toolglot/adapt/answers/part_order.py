@@ -96,7 +96,7 @@ class OrderParts:
         events: list[Event] = []
         for choice, started in self._parts.items():
             parts = tuple([event.part for event in started])
-            flat = flat_parts(parts, self._ctx, target.content)
+            flat = flat_parts(parts, self._ctx, target.messages.content)
             if flat is parts and not events:
                 events += started
             else:

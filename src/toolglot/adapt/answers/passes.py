@@ -51,7 +51,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
         ctx,
         (dialect_of(options) is not None, FindTextCalls),
         (live and _one_at_a_time(ctx), SerializeParts),
-        (translated and options.ids == "prefix" and target.id_prefix is not None, PrefixIds),
+        (translated and options.ids == "prefix" and target.calls.id_prefix is not None, PrefixIds),
         (bool(ctx.undo), UndoCalls),
         (checked, CheckCalls),
         *((True, make) for make in options.event_passes),
@@ -64,7 +64,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
         ctx,
         (translated, AdaptParts),
         (translated, SealState),
-        (translated and target.arguments == "object", WrapArguments),
+        (translated and target.calls.arguments == "object", WrapArguments),
         (translated and options.stream_tools == "buffered", BufferCalls),
         (scales(options), ScaleUsage),
         (not translated, NameModel),
@@ -80,7 +80,7 @@ def _adapting(whole: Response, ctx: Context, *, changed: bool) -> list[StreamPas
     """What a translated whole answer needs: all passes from the first that changes something on."""
     passes: list[StreamPass] = []
     for adapt in (AdaptParts, SealState, OrderParts):
-        if adapt is OrderParts and ctx.surfaces[1].ordered:
+        if adapt is OrderParts and ctx.surfaces[1].messages.ordered:
             continue
         changed = changed or adapt.changes(whole, ctx)
         if changed:
@@ -93,12 +93,12 @@ def _one_at_a_time(ctx: Context) -> bool:
     later parts would overtake.
     """
     options, (source, target) = ctx.options, ctx.surfaces
-    if target.one_open_part:
+    if target.stream.one_open_part:
         return True
     if source is target:
         return dialect_of(options) is not None or asks(options) or scales(options)
     held = options.stream_tools == "buffered" or ctx.undo.holds or changes(options)
-    return held or target.arguments == "object"
+    return held or target.calls.arguments == "object"
 
 
 def changes_answers(options: Options) -> bool:

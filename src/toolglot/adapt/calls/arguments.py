@@ -20,7 +20,7 @@ def made_id(call: ToolCall, target: Surface) -> str:
     """The id of a call; one that had to be made up begins as the ids of the target do."""
     if not call.id_made or not call.id.startswith(_PREFIX):
         return call.id
-    return target.call_prefix + call.id.removeprefix(_PREFIX)
+    return target.calls.made_up_prefix + call.id.removeprefix(_PREFIX)
 
 
 def normalise(call: ToolCall, path: str, ctx: Context) -> ToolCall:
@@ -83,7 +83,7 @@ class HeldArguments:
 
 def takes_text(call: ToolCall, target: Surface) -> bool:
     """Whether the input of a call is any text to the client, not JSON."""
-    return call.kind != "function" and call.kind in target.tools
+    return call.kind != "function" and call.kind in target.tools.kinds
 
 
 class WrapArguments:

@@ -57,7 +57,7 @@ def _rule(ctx: Context) -> IdentifierRule | None:
     """The ids that the provider takes: what is said of it, else what its protocol says."""
     source, target = ctx.surfaces
     options = ctx.options
-    rule = target.id_rule if source is not target else None
+    rule = target.calls.id_rule if source is not target else None
     if options.id_rule is not None:
         if options.id_rule not in ID_RULES:
             raise ValueError(f"id_rule: {options.id_rule!r} is none of {', '.join(ID_RULES)}")
@@ -72,7 +72,7 @@ def _rule(ctx: Context) -> IdentifierRule | None:
 
 def _prefix(ctx: Context) -> str | None:
     _, target = ctx.surfaces
-    return target.id_prefix if ctx.options.ids == "prefix" else None
+    return target.calls.id_prefix if ctx.options.ids == "prefix" else None
 
 
 def _respelled(

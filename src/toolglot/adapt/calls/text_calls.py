@@ -170,7 +170,7 @@ class FindTextCalls:
         if self._dialect not in ("auto", *DIALECTS):
             raise ValueError(f"dialect: {self._dialect!r} is neither auto nor a known one")
         self._ctx = ctx
-        self._prefix = target.call_prefix if source is target else "call_"
+        self._prefix = target.calls.made_up_prefix if source is target else "call_"
         self._declared = DeclaredTools(ctx)
         self._taken = call_ids(ctx.request.messages if ctx.request is not None else ())
         self._open: dict[int, _Open] = {}

@@ -257,7 +257,7 @@ class _Checks:
     def _validated(self, call: ToolCall, path: str, *, truncated: bool) -> ToolCall:
         if not call.id and self._policy == "repair":
             self._ctx.note("id-made", path, f"{call.name} has no id")
-            prefix = self._ctx.target.call_prefix if self._ctx.target else "call_"
+            prefix = self._ctx.target.calls.made_up_prefix if self._ctx.target else "call_"
             call = replace(call, id=self._ctx.new_id(prefix), id_made=True)
         problems = self._problems(call, path)
         if not problems:

@@ -51,7 +51,7 @@ def missing_state(request: Request, provider: Surface) -> dict[int, str]:
     for run in _turns(request.messages):
         parts = [(index, part) for index in run for part in request.messages[index].parts]
         sealed = [unpack(getattr(part, "signature", None)) for _, part in parts]
-        if any(each and (each.layout or not provider.call_signatures) for each in sealed):
+        if any(each and (each.layout or not provider.calls.signatures) for each in sealed):
             continue
         first = next(((i, part) for i, part in parts if isinstance(part, ToolCall)), None)
         if first is not None:

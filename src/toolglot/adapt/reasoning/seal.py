@@ -148,7 +148,7 @@ class SealState:
                 keep_state(layout.parts, self._ctx)
             trailing = layout.trailing()
             if trailing is not None:
-                path = self._target.content if self._ctx.whole is not None else ""
+                path = self._target.messages.content if self._ctx.whole is not None else ""
                 self._ctx.note("reasoning-carried", path, "the layout of the message is sealed")
                 whole = self._ctx.whole is not None
                 events.append(PartStarted(self._next, trailing, choice, whole))
@@ -193,7 +193,7 @@ class Layout:
         if type(part) is Reasoning:
             return seal_part(part, self._issuer, self._target)
         if type(part) is ToolCall:
-            signature = self._segment() if self._target.call_signatures else None
+            signature = self._segment() if self._target.calls.signatures else None
             return part if part.signature == signature else replace(part, signature=signature)
         if type(part) is Text and part.signature is not None:
             return replace(part, signature=None)
@@ -209,7 +209,7 @@ class Layout:
 
     def trailing(self) -> Reasoning | None:
         """The sealed part behind everything, if there must be one."""
-        if self._target.call_signatures:
+        if self._target.calls.signatures:
             return None
         parts = self._in_order()
         places = tuple([place for _, _, place in parts])
@@ -230,7 +230,7 @@ def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
     words = words_of(part)
     # A message of an ordered protocol returns every reasoning part by itself, with its words.
     # Where there is a summary too, a stream may have delivered that instead.
-    plain = target.ordered and part.text == words and not part.summary
+    plain = target.messages.ordered and part.text == words and not part.summary
     kept = replace(part, text="") if plain else part
     signature = pack(SealedState(issuer, reasoning=kept))
     return Reasoning(text=words, signature=signature, redacted=not words)
@@ -244,10 +244,12 @@ def _place(part: Part, target: Surface) -> Place:
     if type(part) is Text:
         return Place(text=len(part.text), signature=part.signature)
     if type(part) is ToolCall:
-        as_object = target.arguments == "object" and part.kind == "function"
+        as_object = target.calls.arguments == "object" and part.kind == "function"
         arguments = part.arguments if as_object and not _is_canonical(part.arguments) else None
         return Place(call=part.id, arguments=arguments, signature=part.signature)
-    return Place(reasoning=part if target.call_signatures and isinstance(part, Reasoning) else None)
+    return Place(
+        reasoning=part if target.calls.signatures and isinstance(part, Reasoning) else None
+    )
 
 
 def _may_have_state(part: Part, target: Surface) -> bool:
@@ -268,9 +270,9 @@ def _is_canonical(arguments: str) -> bool:
 
 def _preserves(kinds: list[type[Part]], target: Surface) -> bool:
     """Whether a client returns parts of these kinds in an order from which the layout follows."""
-    if not target.ordered:
+    if not target.messages.ordered:
         return _is_flat_order(kinds)
-    return not target.calls_last or not _reasons_after_calls(kinds)
+    return not target.messages.calls_last or not _reasons_after_calls(kinds)
 
 
 def _is_flat_order(kinds: list[type[Part]]) -> bool:

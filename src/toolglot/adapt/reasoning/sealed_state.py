@@ -127,7 +127,7 @@ class _Unsealer:
             sealed = unpack(part.signature)
             if sealed is None and self._native:
                 return part
-            if part.signature in self._source.no_state:
+            if part.signature in self._source.reasoning.empty_states:
                 self._ctx.note("field-minor", self._ctx.at(self._index, place), "it has no state")
             elif not self._open(_for_call(part, sealed)):
                 self._drop(place, sealed)
@@ -154,7 +154,9 @@ class _Unsealer:
 
     def _is_welcome(self, part: Reasoning) -> bool:
         """Whether the target takes reasoning as plain words."""
-        return self._target.reasoning_unsigned and part.signature is None and not part.redacted
+        return (
+            self._target.reasoning.takes_unsigned and part.signature is None and not part.redacted
+        )
 
     def _open(self, sealed: SealedState | None) -> bool:
         """Whether the state is for this target; its layout is then kept."""

@@ -40,7 +40,7 @@ _LIKELY: Final = (KEY, "patch", "command", "content", "text", "code", "script", 
 def freeform_to_function(request: Request, ctx: Context) -> Request:
     """Tell free-form tools and their calls as functions where the target has no such tools."""
     source, target = ctx.tool_surfaces
-    if "custom" in target.tools or "custom" not in source.tools:
+    if "custom" in target.tools.kinds or "custom" not in source.tools.kinds:
         return request
     changes: Json = {}
     if any(type(tool) is CustomTool for tool in request.tools):

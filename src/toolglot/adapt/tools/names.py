@@ -108,7 +108,7 @@ def _label(tool: Tool) -> str:
 def alias_names(request: Request, ctx: Context) -> Request:
     """Call every tool by a name that the target takes."""
     _, target = ctx.surfaces
-    rule = target.name_rule
+    rule = target.tools.name_rule
     if rule is None:
         return request
     names = dict.fromkeys(_names(request))

@@ -34,7 +34,7 @@ BETWEEN: Final = "__"
 def flatten_namespaces(request: Request, ctx: Context) -> Request:
     """Declare the tools of namespaces one by one where the target has no namespaces."""
     source, target = ctx.tool_surfaces
-    if "namespace" in target.tools or "namespace" not in source.tools:
+    if "namespace" in target.tools.kinds or "namespace" not in source.tools.kinds:
         return request
     declared = any(type(tool) is NamespaceTool for tool in request.tools)
     called = any(map(_has_namespace, request.messages))

@@ -215,7 +215,7 @@ def _check_repeats(request: Request, rules: ToolRules, ctx: Context) -> None:
     if call is None:
         return
     words = f"{call.name} was called {count} times in a row with the same arguments"
-    where = ctx.source.messages if ctx.source else ""
+    where = ctx.source.messages.path if ctx.source else ""
     if rules.repeat_limit is not None and count >= rules.repeat_limit:
         raise UntranslatableError((Note("call-repeated", "unsupported", where, words),))
     if rules.repeat_warning is not None and count >= rules.repeat_warning:

@@ -127,7 +127,7 @@ def _outbound(
 def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
     """The client's query, but for its key, and for a stream that can be read event by event."""
     query = {name: value for name, value in request.query.items() if name != "key"}
-    if request.stream and get_protocol(provider).SURFACE.array_streams:
+    if request.stream and get_protocol(provider).SURFACE.stream.array:
         query["alt"] = "sse"
     return query
 

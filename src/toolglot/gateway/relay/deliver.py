@@ -85,7 +85,7 @@ class Delivery:
                 with telemetry.waiting():
                     head = await read_head(reply) if streams else b""
                     streams = streams and looks_streamed(
-                        get_protocol(exchange.provider).SURFACE.stream_type, head
+                        get_protocol(exchange.provider).SURFACE.stream.media_type, head
                     )
                     body = b"" if streams else head + await reply.read()
             if streams:
@@ -120,7 +120,7 @@ class Delivery:
         with self._telemetry.waiting():
             held = await read_beginning(reply, translator, head, self._telemetry.upstream_chunk)
         failure = translator.error
-        in_stream = get_protocol(self._request.protocol).SURFACE.streamed_errors
+        in_stream = get_protocol(self._request.protocol).SURFACE.stream.errors_inside
         if failure is None or translator.has_output or failure.kind in in_stream:
             return OpenedStream(translator, held)
         return failure
@@ -132,7 +132,9 @@ class Delivery:
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
         waiting, read = telemetry.waiting(), reply.content.readany
         await self._begin_writing(attempt)
-        open_stream = OpenStream(writer, get_protocol(self._request.protocol).SURFACE.keep_alive)
+        open_stream = OpenStream(
+            writer, get_protocol(self._request.protocol).SURFACE.stream.keep_alive
+        )
         piece = begun.held
         self._streams.add(open_stream)
         try:
@@ -223,7 +225,7 @@ class Delivery:
     async def _begin_writing(self, attempt: Attempt) -> None:
         """The head of a stream."""
         headers = {
-            "Content-Type": get_protocol(self._request.protocol).SURFACE.stream_type,
+            "Content-Type": get_protocol(self._request.protocol).SURFACE.stream.media_type,
             "Cache-Control": "no-cache",
             **self._own_headers(attempt),
             **self._access.rate_limit_headers(self._request.holder),

@@ -74,7 +74,7 @@ class ResponseEndpoints:
         surface = get_protocol(self._protocol).SURFACE
         response = decode_response(kept.response, source=self._protocol)
         data = encode_stream(response, self._protocol, Context(source=surface, target=surface))
-        headers = {"Content-Type": surface.stream_type}
+        headers = {"Content-Type": surface.stream.media_type}
         return WholeResponse(data=_after(data, int(after)), headers=headers).http()
 
     async def _delete(self, request: PlainRequest) -> web.StreamResponse:
