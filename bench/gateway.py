@@ -106,7 +106,7 @@ def provider_app(protocol: str) -> web.Application:
     encoder = get_protocol(protocol).StreamEncoder(Context())
     pieces = [piece for event in EVENTS if (piece := encoder.encode(event))] + [encoder.close()]
     whole = encode_response(ANSWER, target=protocol).data()
-    kind = get_protocol(protocol).SURFACE.stream_type
+    kind = get_protocol(protocol).SURFACE.stream.media_type
 
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.read()

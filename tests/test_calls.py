@@ -155,7 +155,7 @@ def test_a_result_for_gemini_and_responses():
 @pytest.mark.parametrize(("value", "text"), [("x", "x"), ({"a": 1}, '{"a":1}'), (None, "null")])
 def test_values_are_written_as_json_once(provider, value, text):
     message = format_tool_result("c1", "f", value, provider)
-    key = get_protocol(provider).SURFACE.messages
+    key = get_protocol(provider).SURFACE.messages.path
     body = {"model": "m", "max_tokens": 9, key: [message]}
     request = decode_request(body, source=provider, path="/models/m:generateContent")
     [given] = request.messages[0].parts
@@ -165,7 +165,7 @@ def test_values_are_written_as_json_once(provider, value, text):
 @pytest.mark.parametrize("provider", NAMES)
 def test_a_failure_can_be_read_back(provider):
     message = format_tool_result("c1", "f", "boom", provider, is_error=True)
-    key = get_protocol(provider).SURFACE.messages
+    key = get_protocol(provider).SURFACE.messages.path
     body = {"model": "m", "max_tokens": 9, key: [message]}
     request = decode_request(body, source=provider, path="/models/m:generateContent")
     [given] = request.messages[0].parts

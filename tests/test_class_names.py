@@ -6,15 +6,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "toolglot"
 
-EXCEPTIONS = {
-    "Finding": {"discovery/findings.py", "history/findings.py"},
-    "Found": {"dialects/engines/json_calls.py", "discovery/detect_protocol.py"},
-    "Piece": {"dialects/reader.py", "wire/follow.py"},
-    "Reasoning": {"dialects/reader.py", "ir.py"},
-    "Rule": {"wire/stream_rules.py", "surface.py"},
-    "Step": {"cli/diff_sse.py", "undo.py"},
-    "Text": {"dialects/reader.py", "ir.py"},
-}
+EXCEPTIONS: dict[str, set[str]] = {}
 """Names that still have two meanings. This list only gets shorter."""
 
 

@@ -152,7 +152,7 @@ def test_a_turn_that_claude_code_has_put_in_order(target):
     assert "First.Second." in words(heard)
     pictures = parts_of(three, ir.Image) or parts_of(heard, ir.Image)
     assert [picture.source.data for picture in pictures] == [PIXEL]
-    if get_protocol(target).SURFACE.results_in_order:
+    if get_protocol(target).SURFACE.calls.results_in_order:
         assert [result.id for result in results] == [call.id for call in calls]
 
 
@@ -190,7 +190,7 @@ def test_a_provider_gets_back_the_order_that_claude_code_changes(target, stream)
     said = [message for message in heard.messages if message.role == "assistant"]
     again = [part for message in said for part in message.parts]
     kinds = [type(part) for part in written]
-    if get_protocol(target).SURFACE.ordered:
+    if get_protocol(target).SURFACE.messages.ordered:
         assert [type(part) for part in again] == kinds
     assert words(answer(*again)) == words(answer(*written))
 
@@ -802,7 +802,7 @@ def test_captured_requests_reach_every_provider(client, path, body):
     asked = decode_request(body, source=client, path=path)
     for target in foreign(client):
         exchange, _, heard = sent(client, target, body, path)
-        assert exchange.asked.model == heard.model
+        assert exchange.client_request.model == heard.model
         calls, results = parts_of(heard, ir.ToolCall), parts_of(heard, ir.ToolResult)
         assert len(calls) >= len(parts_of(asked, ir.ToolCall))
         if len(results) == len(calls):

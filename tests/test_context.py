@@ -12,17 +12,31 @@ from toolglot import get_protocol
 from toolglot.context import Context, Options
 from toolglot.errors import UntranslatableError
 from toolglot.receipt import CATALOGUE
-from toolglot.surface import Surface
+from toolglot.surface import MediaSupport, MessageSupport, Surface
 
 A = Surface(
     name="a",
     path="/a",
     settings={"max_tokens": "options.limit"},
-    messages="contents",
-    content="parts",
-    media={},
+    messages=MessageSupport(
+        path="contents",
+        content="parts",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
 )
-B = Surface(name="b", path="/b", settings={}, messages="messages", media={})
+B = Surface(
+    name="b",
+    path="/b",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
 
 
 class Place:

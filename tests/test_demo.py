@@ -629,7 +629,11 @@ def test_a_whole_conversation_in_every_protocol(name):
     )
     last, _, _ = answer_in(name, replace(asked, messages=history))
     assert words(last) == "`get_weather` answered:\n\n> 7 degrees, rain"
-    if codec.SURFACE.state_mark or name in ("anthropic", "openai-responses", "gemini"):
+    if codec.SURFACE.reasoning.foreign_prefix or name in (
+        "anthropic",
+        "openai-responses",
+        "gemini",
+    ):
         assert "1 came back unchanged" in parts_of(last, ir.Reasoning)[0].text
 
 

@@ -14,6 +14,7 @@ from toolglot.events import (
     Failed,
     Finished,
     Grammar,
+    Growing,
     OpaqueEvent,
     PartDelta,
     PartEnded,
@@ -21,12 +22,15 @@ from toolglot.events import (
     Started,
     UsageSeen,
     fold,
+    join_parts,
     merge_usage,
     unfold,
     unfold_part,
+    whole_parts,
 )
 from toolglot.ir import (
     ApiError,
+    CacheMark,
     Choice,
     Citation,
     Document,
@@ -108,6 +112,9 @@ def test_legal(events):
         ([BEGIN, END], FAIL, "Failed may not follow Finished"),
         ([FAIL], FAIL, "Failed may not follow Failed"),
         ([FAIL], BEGIN, "Started may not follow Failed"),
+        ([BEGIN, start(0), FAIL], more(0), "PartDelta may not follow Failed"),
+        ([BEGIN, start(0), FAIL], stop(0), "PartEnded may not follow Failed"),
+        ([BEGIN, PartStarted(0, Text(text=""), whole=True)], more(0), "part 0 is not open"),
         ([BEGIN], start(1), "part 1 starts where part 0 is due"),
         ([BEGIN, start(0)], start(0), "part 0 starts where part 1 is due"),
         ([BEGIN, start(0), stop(0)], start(0), "part 0 starts where part 1 is due"),
@@ -187,7 +194,9 @@ PARTS = st.one_of(
         arguments=TEXTS,
         type=st.sampled_from(["function", "custom"]),
         namespace=MAYBE,
+        id_made=st.booleans(),
         signature=MAYBE,
+        cache=st.none() | st.just(CacheMark(ttl="5m")),
         extras=EXTRAS,
     ),
     st.builds(Refusal, text=TEXTS, extras=EXTRAS),
@@ -207,19 +216,29 @@ USAGES = st.builds(
     extras=EXTRAS,
 )
 STOPS = st.builds(
-    StopReason, kind=st.sampled_from(["end", "length", "tool_calls"]), raw=MAYBE, sequence=MAYBE
+    StopReason,
+    kind=st.sampled_from(["end", "length", "tool_calls", "other"]),
+    raw=MAYBE,
+    sequence=MAYBE,
 )
 
 
 @st.composite
 def responses(draw):
-    """Responses of which a stream can say everything: choices hold parts and a stop, no more."""
-    count = draw(st.integers(1, 3))
+    """Any responses, with or without choices, numbered however their providers did."""
+    count = draw(st.integers(0, 3))
     return Response(
         id=draw(TEXTS),
         model=draw(TEXTS),
         choices=tuple(
-            Choice(index=index, parts=tuple(draw(st.lists(PARTS, max_size=4))), stop=draw(STOPS))
+            Choice(
+                index=draw(st.just(index) | st.integers(0, 9)),
+                parts=tuple(draw(st.lists(PARTS, max_size=4))),
+                stop=draw(st.none() | STOPS),
+                logprobs=draw(st.none() | st.dictionaries(TEXTS, st.integers(), max_size=2)),
+                wire_form=draw(TEXTS),
+                extras=draw(EXTRAS),
+            )
             for index in range(count)
         ),
         usage=draw(st.none() | USAGES),
@@ -235,11 +254,31 @@ def test_fold_reverses_unfold(response):
 
 
 @given(responses())
-def test_unfold_is_legal(response):
+def test_parts_in_one_piece_say_the_same(response):
+    assert fold(whole_parts(response)) == response
+    assert join_parts(unfold(response)) == whole_parts(response)
+    assert join_parts(whole_parts(response)) == whole_parts(response)
+
+
+@given(responses())
+@pytest.mark.parametrize("events", [unfold, whole_parts])
+def test_the_events_of_a_whole_response_are_legal(events, response):
     grammar = Grammar()
-    for event in unfold(response):
+    for event in events(response):
         grammar.check(event)
     assert grammar.complete
+
+
+def test_a_held_part_is_released_as_it_came():
+    part = ToolCall(id="c", name="f", arguments="{}")
+    (whole,) = Growing(PartStarted(0, part, 1, whole=True)).events(3, part)
+    assert whole == PartStarted(3, part, 1, whole=True)
+    begun = ToolCall(id="c", name="f", arguments="")
+    assert Growing(PartStarted(0, begun, 1)).events(3, part, incomplete=True) == [
+        PartStarted(3, begun, 1),
+        PartDelta(3, "{}"),
+        PartEnded(3, incomplete=True),
+    ]
 
 
 @given(responses(), st.data())
@@ -289,7 +328,7 @@ def test_the_events_of_a_response():
         created=7,
     )
     assert list(unfold(response)) == [
-        Started(id="r", model="m", created=7),
+        Started(id="r", model="m", created=7, choices=(Choice(parts=()),)),
         PartStarted(0, Reasoning()),
         PartDelta(0, "s", "summary"),
         PartDelta(0, "hm"),
@@ -318,7 +357,7 @@ def test_an_empty_part_needs_no_delta():
 
 def test_a_choice_without_stop_reason_ends_for_another_reason():
     response = Response(id="r", model="m", choices=(Choice(parts=()),))
-    assert list(unfold(response))[-1] == Finished((StopReason(kind="other"),))
+    assert list(unfold(response))[-1] == Finished((StopReason(kind="other"),), unstated=(0,))
 
 
 def test_interleaved_parts_and_choices_are_sorted_out():

@@ -57,6 +57,7 @@ def test_both_ways(ours, theirs):
     told, _ = translate_response(reply, source=theirs, target=ours, request=wire)
     assert answer.data == told.data()
     assert answer.usage.output == 3
+    assert [stop.kind for stop in answer.stops] == ["tool_calls"]
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -76,6 +77,46 @@ def test_a_whole_answer_as_a_stream():
     answer = exchange.unfolded(encode_response(ANSWER, target="openai-chat").data())
     assert answer.data.count(b"event: message_stop") == 1
     assert answer.usage.input == 5
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_a_whole_answer_as_a_stream_says_what_the_answer_says(ours, theirs):
+    wire = encode_request(ASKED, target=ours)
+    body = encode_response(ANSWER, target=theirs).data()
+    whole, unfolded = Exchange(ours, theirs), Exchange(ours, theirs)
+    for each in (whole, unfolded):
+        each.request(wire.data(), wire.path)
+    answer, stream = whole.response(body), unfolded.unfolded(body)
+    assert (stream.usage, stream.stops) == (answer.usage, answer.stops)
+    assert [stop.kind for stop in stream.stops] == ["tool_calls"]
+    expected = decode_response(answer.data, source=ours)
+    found = fold(decode(ours, [stream.data]))
+    (call,), (same,) = parts_of(found, ir.ToolCall), parts_of(expected, ir.ToolCall)
+    assert (call.name, json.loads(call.arguments)) == (same.name, json.loads(same.arguments))
+    assert found.choices[0].stop.kind == "tool_calls"
+    assert unfolded.receipt.codes() == whole.receipt.codes()
+
+
+def test_a_whole_answer_as_a_stream_names_the_model_that_was_asked_for():
+    for name in PROTOCOLS:
+        wire = encode_request(ASKED, target=name)
+        exchange = Exchange(name, name, Options(model="theirs"))
+        exchange.request(wire.data(), wire.path)
+        reply = encode_response(replace(ANSWER, model="theirs"), target=name).data()
+        assert fold(decode(name, [exchange.unfolded(reply).data])).model == "m"
+
+
+def test_arguments_of_an_unfolded_answer_stay_as_they_were():
+    """They are encoded once, not written as an object and read again."""
+    exchange = Exchange("anthropic", "openai-chat")
+    exchange.request(encode_request(ASKED, target="anthropic").data())
+    call = replace(CALL, arguments='{"word": "lintel"}')
+    choice = ir.Choice(parts=(call,), stop=ir.StopReason(kind="tool_calls"))
+    reply = encode_response(replace(ANSWER, choices=(choice,)), target="openai-chat")
+    (found,) = parts_of(
+        fold(decode("anthropic", [exchange.unfolded(reply.data()).data])), ir.ToolCall
+    )
+    assert found.arguments == call.arguments
 
 
 def test_what_cannot_be_read_is_told_with_its_path():
@@ -147,7 +188,7 @@ def test_what_the_provider_need_not_know_is_repeated(theirs):
     echo = {"previous_response_id": "resp_0", "store": True, "conversation": {"id": "conv_1"}}
     body = b'{"model":"m","input":"Hi","max_output_tokens":9}'
     sent = exchange.request(body, "/v1/responses")
-    exchange.repeat(echo)
+    exchange.echo(echo)
     assert b"resp_0" not in sent.data
     answer = exchange.response(encode_response(ANSWER, target=theirs).data())
     told = jsontext.decode(answer.data)

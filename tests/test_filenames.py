@@ -17,8 +17,8 @@ DOORS = {
     "dialects": ("test_table.py", ""),
     "discovery": (
         "test_session.py",
-        """detect_protocol feature_probes findings parse_response probe probe_requests prober result
-        urls""",
+        """detect_protocol feature_probes parse_response probe probe_findings probe_requests prober
+        result urls""",
     ),
 }
 """Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""

@@ -9,7 +9,7 @@ from tests.wires import NAMES, answer, asking, assistant, call, result, said, to
 
 from toolglot import diagnose, encode_response, ir, repair_history, translate_response
 from toolglot.adapt.calls.pairing import UNANSWERED
-from toolglot.adapt.reasoning.sealed_state import Carrier, pack
+from toolglot.adapt.reasoning.sealed_state import SealedState, pack
 from toolglot.history import POLICIES
 from toolglot.history.findings import turns_of
 from toolglot.receipt import CATALOGUE
@@ -293,7 +293,7 @@ def thinking(**block):
     [
         ({}, "reasoning-unsigned"),
         ({"signature": ""}, "reasoning-unsigned"),
-        ({"signature": pack(Carrier("gemini"))}, "reasoning-foreign"),
+        ({"signature": pack(SealedState("gemini"))}, "reasoning-foreign"),
         ({"signature": "tg1.broken"}, "reasoning-foreign"),
     ],
 )
@@ -323,7 +323,7 @@ def test_sealed_reasoning_is_opened_for_its_issuer():
     assert "reasoning-foreign" in kinds(back, "openai-responses")
     assert "anthropic" in diagnose(back, "openai-responses")[0].message
     healed(back, "openai-responses")
-    sealed = {"signature": pack(Carrier("anthropic", reasoning=thought))}
+    sealed = {"signature": pack(SealedState("anthropic", reasoning=thought))}
     body = thinking(**sealed)
     assert kinds(body, "anthropic") == ["reasoning-sealed"]
     repaired, receipt = healed(body, "anthropic")

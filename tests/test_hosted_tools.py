@@ -39,7 +39,7 @@ def test_every_purpose_is_served_by_two_protocols_at_least(purpose):
     served = {
         name
         for name, surface in SURFACES.items()
-        if any(tool.purpose == purpose for tool in surface.hosted_tools)
+        if any(tool.purpose == purpose for tool in surface.tools.hosted)
     }
     assert len(served) > 1
 

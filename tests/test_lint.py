@@ -70,7 +70,7 @@ def test_what_we_write_breaks_no_rule(source: str, file: Path, mode: str) -> Non
 
 
 def asked(target: str) -> dict[str, object]:
-    keys = {"model", "max_tokens", toolglot.get_protocol(target).SURFACE.messages}
+    keys = {"model", "max_tokens", toolglot.get_protocol(target).SURFACE.messages.path}
     return {key: value for key, value in ASKED.items() if key in keys}
 
 

@@ -10,7 +10,7 @@ from tests.laws.streams import assembled, assert_legal, decode, encode
 from tests.laws.turns import history
 
 from toolglot import StreamTranslator, ir, translate_request
-from toolglot.adapt.answers.passes import Serial
+from toolglot.adapt.answers.part_order import SerializeParts
 from toolglot.events import (
     Event,
     Failed,
@@ -289,7 +289,7 @@ def test_calls_can_leave_whole(target):
     ]
     assert deltas[1] == [SEED_ARGUMENTS]
     assert "".join(deltas[0]) == SEED_ARGUMENTS
-    if get_protocol(target).SURFACE.arguments == "text" or target == "anthropic":
+    if get_protocol(target).SURFACE.calls.arguments == "text" or target == "anthropic":
         assert len(deltas[0]) == 3
 
 
@@ -553,8 +553,8 @@ def shaped(source: str, shape: str) -> bytes:
     """A stream of a protocol in one of the shapes, with token counts."""
     called = "tool" in shape
     events = SHAPES[shape]
-    if get_protocol(source).SURFACE.arguments == "object":
-        serial = Serial()
+    if get_protocol(source).SURFACE.calls.arguments == "object":
+        serial = SerializeParts()
         events = [each for event in events for each in serial.feed(event)]
     usage = ir.Usage(input=86, cache_read=1920, output=300)
     return encode(
@@ -1381,7 +1381,7 @@ def sent_back(source: str, client: str, data: bytes) -> Any:
     shown = fold(decode(client, [translated(source, client, data)]))
     messages = json.loads(json.dumps(RESEND[client](assembled(client, shown))))
     wire, _ = translate_request(history(client, messages), source=client, target=source, path=PATH)
-    return wire.body[get_protocol(source).SURFACE.messages]
+    return wire.body[get_protocol(source).SURFACE.messages.path]
 
 
 def gemini(*parts: dict[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ from toolglot.events import Failed, Finished, PartDelta, PartEnded, PartStarted,
 from toolglot.lint import lint_stream
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
-from toolglot.wire.follow import Passing
+from toolglot.wire.follow import EventSplitter
 
 REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
@@ -162,7 +162,7 @@ def errors_of(target: str, written: bytes) -> list[Any]:
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_stream_that_is_cut_ends_in_the_clients_own_error(source, target):
     """case-09, X-15: what was delivered stays, what was open is closed, and it is no success."""
-    if get_protocol(source).SURFACE.arguments == "object" and source != "anthropic":
+    if get_protocol(source).SURFACE.calls.arguments == "object" and source != "anthropic":
         cut = encode(source, CUT_CALL[:3])
     else:
         cut = encode(source, CUT_CALL)
@@ -274,18 +274,41 @@ def test_recorded_streams_are_there():
     assert len(list(FIXTURES.glob("*/*.stream.txt"))) > 60
 
 
-def test_whether_anything_was_told():
+def test_whether_the_client_got_any_of_an_answer():
     """Until then, an error can stand in place of the answer."""
     encoder = get_protocol("anthropic").StreamEncoder(Context())
     other = StreamTranslator("anthropic", "openai-chat")
     other.feed(encoder.encode(TEXT[0]))
-    assert not other.told
+    assert not other.has_output
     other.feed(encoder.encode(TEXT[1]) + encoder.encode(TEXT[2]))
-    assert other.told
+    assert other.has_output
+    empty = StreamTranslator("anthropic", "openai-chat")
+    empty.feed(encode("anthropic", [TEXT[0], Finished((ir.StopReason(kind="end"),))]))
+    assert empty.has_output, "an answer without parts is one"
     same = StreamTranslator("anthropic", "anthropic")
-    assert not same.told
+    assert not same.has_output
     same.feed(b":\n\n")
-    assert same.told
+    assert same.has_output
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "ollama"])
+def test_an_error_is_no_part_of_an_event_that_was_torn(name):
+    translator = StreamTranslator(name, name, watch=True)
+    torn = encode(name, TEXT[:4]).rstrip()
+    written = translator.feed(torn) + translator.close()
+    assert written.startswith(torn + b"\n\n")
+    assert len(errors_of(name, written.removeprefix(torn))) == 1
+
+
+def test_a_translated_stream_is_split_once(monkeypatch):
+    """What judges events of the client's own protocol is made only for those."""
+    made = []
+    monkeypatch.setattr("toolglot.streams.EventSplitter", lambda *_, **__: made.append(1))
+    StreamTranslator("anthropic", "openai-chat", watch=True)
+    StreamTranslator("anthropic", "anthropic")
+    assert not made
+    StreamTranslator("anthropic", "anthropic", watch=True)
+    assert made == [1]
 
 
 # --- answers that agent clients ask for again -----------------------------------------------------
@@ -381,8 +404,8 @@ def test_a_careless_stream_is_mended(name, size):
     needed = name not in ("gemini", "ollama")
     assert ("stream-mended" in translator.receipt.codes()) == needed
     check = get_protocol(name).StreamCheck()
-    judged = list(Passing(check, lines=name == "ollama", comments=False).feed(mended))
-    assert all(piece.sound for piece in judged)
+    judged = list(EventSplitter(check, lines=name == "ollama", comments=False).feed(mended))
+    assert all(piece.readable for piece in judged)
     assert check.ended
     assert b": ping" not in mended or name != "gemini"
 
@@ -408,8 +431,11 @@ def test_whatever_is_wrong_with_a_stream_its_client_can_read_it(name, file):
         assert passed == data, "one array that grows"
         return
     check = get_protocol(name).StreamCheck()
-    judged = [*(passing := Passing(check, lines=name == "ollama")).feed(passed), *passing.close()]
-    assert all(piece.sound for piece in judged)
+    judged = [
+        *(passing := EventSplitter(check, lines=name == "ollama")).feed(passed),
+        *passing.close(),
+    ]
+    assert all(piece.readable for piece in judged)
     assert check.ended or isinstance(said, ir.ApiError)
 
 

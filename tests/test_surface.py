@@ -7,9 +7,19 @@ import pytest
 
 from toolglot import ir
 from toolglot.registry import PROTOCOLS
-from toolglot.surface import Surface
+from toolglot.surface import MediaSupport, MessageSupport, Surface
 
-PLAIN = Surface(name="a", path="/a", settings={}, messages="messages", media={})
+PLAIN = Surface(
+    name="a",
+    path="/a",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
 SURFACES = [pytest.param(codec.SURFACE, id=name) for name, codec in PROTOCOLS.items()]
 
 PLACES = {"system", "user", "assistant", "result"}
@@ -47,8 +57,8 @@ def test_settings_are_fields_of_a_request(surface):
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_media_are_kinds_and_sources_in_known_places(surface):
-    assert surface.media.keys() <= PLACES
-    for kinds in surface.media.values():
+    assert surface.media.accepted.keys() <= PLACES
+    for kinds in surface.media.accepted.values():
         for kind in kinds:
             medium, _, source = kind.partition(".")
             assert medium in PARTS
@@ -57,26 +67,28 @@ def test_media_are_kinds_and_sources_in_known_places(surface):
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_words_are_known_ones(surface):
-    assert surface.tools <= {"function", "custom", "namespace"}
-    assert surface.tool_choices <= {
+    assert surface.tools.kinds <= {"function", "custom", "namespace"}
+    assert surface.tools.choices <= {
         *("auto", "required", "none", "tool"),
         *("allowed", "allowed.auto", "allowed.required"),
     }
-    assert surface.reasoning <= REASONING
+    assert surface.reasoning.controls <= REASONING
     assert surface.outputs <= {"text", "json", "schema"}
 
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_efforts_are_listed_from_least_to_most(surface):
     order = get_args(ir.Effort)
-    assert [word for word in order if word in surface.efforts] == list(surface.efforts)
-    assert bool(surface.efforts) is ("effort" in surface.reasoning)
+    assert [word for word in order if word in surface.reasoning.efforts] == list(
+        surface.reasoning.efforts
+    )
+    assert bool(surface.reasoning.efforts) is ("effort" in surface.reasoning.controls)
 
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_facts_do_not_contradict_each_other(surface):
-    assert surface.system_slot is not None or not surface.hoists_system
-    assert surface.cache_marks or surface.max_cache_marks is None
+    assert surface.system.slot is not None or not surface.system.hoisted
+    assert surface.cache.marks or surface.cache.max_marks is None
     assert "max_tokens" in surface.settings or not surface.requires_max_tokens
     assert surface.path.startswith("/")
 

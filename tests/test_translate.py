@@ -53,7 +53,7 @@ def test_an_error_passes_untouched_to_its_own_protocol(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_unsound_does_not_pass_even_there(name):
-    key = get_protocol(name).SURFACE.messages
+    key = get_protocol(name).SURFACE.messages.path
     with pytest.raises(DecodeError) as caught:
         translate_request({"model": "m", key: 7}, source=name, target=name)
     assert caught.value.path == key
@@ -358,7 +358,7 @@ def test_a_carrier_does_not_pass_to_a_provider_of_the_clients_own_protocol(name)
     decoded = toolglot.decode_response(shown.body, source=name)
     assert isinstance(decoded, ir.Response)
     history = said(asking(assistant(*decoded.choices[0].parts)), name)
-    mark = get_protocol(name).SURFACE.state_mark or "tg1."
+    mark = get_protocol(name).SURFACE.reasoning.foreign_prefix or "tg1."
     assert mark in json.dumps(history)
     wire, receipt = translate_request(history, source=name, target=name, path=PATH)
     assert mark not in json.dumps(wire.body)

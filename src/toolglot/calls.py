@@ -49,7 +49,7 @@ def translate_id(id: str, provider: str) -> str:  # noqa: A002 - as the member i
 
     Ids are translated so only where that is asked for (`ids="prefix"`); providers take any.
     """
-    prefix = protocol_of(provider).SURFACE.id_prefix
+    prefix = protocol_of(provider).SURFACE.calls.id_prefix
     return id if prefix is None else with_prefix(id, prefix)
 
 
@@ -95,7 +95,7 @@ def _protocol_of_tools(tools: Sequence[ir.Json], target: ProtocolModule) -> Prot
 
 
 def _request_with(tools: Sequence[ir.Json], codec: ProtocolModule, ctx: Context) -> ir.Request:
-    body = {"model": "any", codec.SURFACE.messages: [], "tools": list(tools)}
+    body = {"model": "any", codec.SURFACE.messages.path: [], "tools": list(tools)}
     return codec.decode_request(WireRequest(body=body, path="/models/any:"), ctx)
 
 
@@ -155,7 +155,7 @@ def _result(output: ToolOutput, name: str, codec: ProtocolModule) -> ir.ToolResu
         name=name,
         parts=(ir.Text(text=_as_text(output.output)),),
         is_error=True if output.is_error else None,
-        id_made=codec.SURFACE.calls_by == "name",
+        id_made=codec.SURFACE.calls.matched_by == "name",
     )
 
 
@@ -172,7 +172,7 @@ def _messages(results: Sequence[ir.ToolResult], codec: ProtocolModule) -> list[i
     ctx = Context(source=codec.SURFACE, target=codec.SURFACE)
     message = ir.Message(role="user", parts=tuple(results))
     body = codec.encode_request(ir.Request(model="any", messages=(message,)), ctx).body
-    return list(body[codec.SURFACE.messages])
+    return list(body[codec.SURFACE.messages.path])
 
 
 def _as_text(result: Any) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
+from toolglot.events import StreamPass
 from toolglot.ir import Json, Request, Response, Tool, ToolCall
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
@@ -119,13 +120,20 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
     """Passes of your own over a request, before all others. Functions: for the library only."""
 
+    event_passes: tuple[Callable[["Context"], StreamPass], ...] = ()
+    """Passes of your own over the events of an answer, whole or streamed, after the calls are the
+    client's again: each is called with the context of an answer and gives what has
+    `feed(event)`. Functions: for the library only."""
+
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
-    """Passes of your own over a whole response, after the calls are the client's again. Functions:
-    for the library only."""
+    """Passes of your own over a whole response of another protocol, behind `event_passes`; streams
+    do not go through them. Functions: for the library only."""
 
     @property
     def emulated_dialect(self) -> str | None:
         """The dialect of tools that are described in the prompt; None if they are declared."""
+        if self.tools == "native":
+            return None
         kind, _, dialect = self.tools.partition(":")
         if kind == "native" and not dialect:
             return None
@@ -144,6 +152,18 @@ class Located(Protocol):
         ...
 
 
+class WholeAnswer(Protocol):
+    """What a pass may ask about an answer that came whole, by the numbers of its parts."""
+
+    def position(self, index: int) -> int:
+        """The place of a part among those of its choice."""
+        ...
+
+    def cut(self, index: int) -> bool:
+        """Whether a part is the last call of a choice that ended for its length."""
+        ...
+
+
 class Context:
     """Notes, ids and the time for one translation."""
 
@@ -154,7 +174,7 @@ class Context:
         "_now",
         "_seed",
         "declared",
-        "keepsakes",
+        "kept_state",
         "known",
         "options",
         "queued",
@@ -164,6 +184,7 @@ class Context:
         "target",
         "tool_paths",
         "undo",
+        "whole",
     )
 
     def __init__(
@@ -185,8 +206,11 @@ class Context:
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
-        self.keepsakes: dict[str, str] | None = None
-        """The state of the answer for clients that do not give it back, by key, if asked for."""
+        self.kept_state: dict[str, str] | None = None
+        """The reasoning state of the answer for clients that do not return it, by key; None: nobody
+        keeps it."""
+        self.whole: WholeAnswer | None = None
+        """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
         self.known: object = None
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
@@ -211,7 +235,8 @@ class Context:
         if self.options.emulated_dialect is None:
             return source, target
         name = f"a model without tools ({target.name})"
-        return source, replace(target, name=name, tools=frozenset({"function"}), hosted_tools=())
+        tools = replace(target.tools, kinds=frozenset({"function"}), hosted=())
+        return source, replace(target, name=name, tools=tools)
 
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None
@@ -256,10 +281,17 @@ class Context:
         source = self.source
         if source is None:
             return ""
-        path = f"{source.messages}[{message}]"
+        path = f"{source.messages.path}[{message}]"
         if part is not None:
-            path += f".{source.content}[{part}]"
+            path += f".{source.messages.content}[{part}]"
         return f"{path}.{key}" if key else path
+
+    def part_at(self, index: int, surface: Surface | None = None) -> str:
+        """The path of a part of the answer: in the source, or as `surface` will have it."""
+        if self.whole is None:
+            return f"part {index}"
+        surface = surface or self.source
+        return f"{surface.messages.content if surface else ''}[{self.whole.position(index)}]"
 
     def tool_at(self, index: int) -> str:
         """The source path of a tool, by its place among the tools as they are now.

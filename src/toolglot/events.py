@@ -7,12 +7,14 @@ The grammar, which a `Grammar` checks between every decoder and encoder:
 
 Parts are numbered 0, 1, 2 … in the order in which they start. A delta or an end names a part that
 is open. Parts may overlap, since parallel calls interleave. `Finished` comes when every part has
-ended;
-`Failed` may come at any time, even first, and what was delivered stays delivered.
+ended; `Failed` may come at any time, even first, and what was delivered stays delivered.
+
+A response that came whole is a stream that came at once: `whole_parts` gives its events with every
+part in one piece, `unfold` the same in pieces, and `fold(unfold(response)) == response`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,6 +51,8 @@ class Started(_Event, frozen=True, tag="started", kw_only=True):
     service_tier: str | None = None
     usage: Usage | None = None
     extras: Extras = NO_EXTRAS
+    choices: tuple[Choice, ...] | None = None
+    """The choices of a response that came whole, without the parts and stop reasons that follow."""
 
 
 class PartStarted(_Event, frozen=True, tag="part_started"):
@@ -57,6 +61,9 @@ class PartStarted(_Event, frozen=True, tag="part_started"):
     index: int
     part: Part
     choice: int = 0
+    whole: bool = False
+    """The part came at once, and has ended: nothing of it follows. Only whole answers have such
+    parts, while they are adapted."""
 
 
 DeltaField: TypeAlias = Literal["text", "summary", "signature", "citation"]
@@ -93,6 +100,8 @@ class Finished(_Event, frozen=True, tag="finished"):
 
     stops: tuple[StopReason, ...]
     extras: Extras = NO_EXTRAS
+    unstated: tuple[int, ...] = ()
+    """The choices whose stop reason nobody gave; `stops` says `other` of them."""
 
 
 class Failed(_Event, frozen=True, tag="failed"):
@@ -112,6 +121,15 @@ class OpaqueEvent(_Event, frozen=True, tag="opaque"):
 Event: TypeAlias = (
     Started | PartStarted | PartDelta | PartEnded | UsageSeen | Finished | Failed | OpaqueEvent
 )
+
+
+class StreamPass(Protocol):
+    """Adapts an answer event by event: whole answers and streams go through the same passes."""
+
+    def feed(self, event: Event) -> Sequence[Event]:
+        """What one event becomes."""
+        ...
+
 
 # --- grammar -------------------------------------------------------------------------------------
 
@@ -158,7 +176,8 @@ class Grammar:
             if event.index != self._next:
                 raise StreamError(f"part {event.index} starts where part {self._next} is due")
             self._next += 1
-            self._open.add(event.index)
+            if not event.whole:
+                self._open.add(event.index)
         elif isinstance(event, PartEnded):
             self._must_be_open(event.index)
             self._open.remove(event.index)
@@ -191,25 +210,24 @@ class Grammar:
             raise StreamError(f"part {index} is not open")
 
 
-# --- whole responses
-# -------------------------------------------------------------------------------
+# --- whole responses -----------------------------------------------------------------------------
 
 
 class Growing:
     """A part under construction; text is collected in a list so that time stays linear."""
 
-    __slots__ = ("choice", "citations", "part", "pieces", "signature", "texts")
+    __slots__ = ("choice", "citations", "part", "pieces", "signature", "texts", "whole")
 
     def __init__(self, event: PartStarted) -> None:
         self.choice = event.choice
         self.part = event.part
+        self.whole = event.whole
         self.texts: list[str] = []
         self.signature: list[str] = []
         self.pieces: dict[int, list[str]] = {}
         self.citations: list[Citation] = []
 
     def add(self, delta: PartDelta) -> None:
-        """Take in a delta."""
         if delta.field == "text":
             self.texts.append(delta.text)
         elif delta.field == "signature":
@@ -221,7 +239,10 @@ class Growing:
 
     def finish(self) -> Part:
         """The part as far as it came."""
-        part, text = self.part, "".join(self.texts)
+        part = self.part
+        if self.whole:
+            return part
+        text = "".join(self.texts)
         if isinstance(part, ToolCall):
             return replace(
                 part, arguments=part.arguments + text, signature=self._signature(part.signature)
@@ -244,6 +265,13 @@ class Growing:
             return replace(part, text=part.text + text)
         return part
 
+    def events(self, index: int, part: Part, *, incomplete: bool = False) -> list[Event]:
+        """A part that was held until it was complete: in one piece, if it came so."""
+        if self.whole:
+            return [PartStarted(index, part, self.choice, whole=True)]
+        *events, _ = unfold_part(index, part, self.choice)
+        return [*events, PartEnded(index, incomplete)]
+
     def _signature(self, known: str | None) -> str | None:
         return (known or "") + "".join(self.signature) if self.signature else known
 
@@ -251,43 +279,63 @@ class Growing:
 def fold(events: Iterable[Event]) -> Response | ApiError:
     """The whole response that a stream of events makes up."""
     started: Started | None = None
-    parts: list[Growing] = []
+    parts: list[PartStarted] = []
+    growing: dict[int, Growing] = {}
     usage: Usage | None = None
-    stops: tuple[StopReason, ...] = ()
-    extras: Extras = NO_EXTRAS
+    finished = Finished(())
     for event in events:
-        if isinstance(event, PartDelta):
-            parts[event.index].add(event)
-        elif isinstance(event, PartStarted):
-            parts.append(Growing(event))
-        elif isinstance(event, Started):
+        if type(event) is PartStarted:
+            parts.append(event)
+            if not event.whole:
+                growing[event.index] = Growing(event)
+        elif type(event) is PartDelta:
+            growing[event.index].add(event)
+        elif type(event) is Started:
             started, usage = event, event.usage
-        elif isinstance(event, UsageSeen):
+        elif type(event) is UsageSeen:
             usage = merge_usage(usage, event.usage)
-        elif isinstance(event, Finished):
-            stops, extras = event.stops, event.extras
-        elif isinstance(event, Failed):
+        elif type(event) is Finished:
+            finished = event
+        elif type(event) is Failed:
             return event.error
     if started is None:
         raise StreamError("the stream did not begin")
-    count = max([1, len(stops), *(part.choice + 1 for part in parts)])
-    choices = tuple(
-        Choice(
-            index=index,
-            parts=tuple(part.finish() for part in parts if part.choice == index),
-            stop=stops[index] if index < len(stops) else None,
-        )
-        for index in range(count)
-    )
     return Response(
         id=started.id,
         model=started.model,
         created=started.created,
         service_tier=started.service_tier,
-        choices=choices,
+        choices=_choices(started.choices, parts, growing, finished),
         usage=usage,
-        extras=_together(started.extras, extras),
+        extras=_together(started.extras, finished.extras),
     )
+
+
+def _choices(
+    known: tuple[Choice, ...] | None,
+    parts: list[PartStarted],
+    growing: dict[int, Growing],
+    finished: Finished,
+) -> tuple[Choice, ...]:
+    if known is None:
+        count = max([1, len(finished.stops), *(start.choice + 1 for start in parts)])
+        known = tuple(Choice(parts=(), index=index) for index in range(count))
+    said: list[list[Part]] = [[] for _ in known]
+    for start in parts:
+        part = start.part if start.whole else growing[start.index].finish()
+        said[start.choice].append(part)
+    return tuple(
+        [
+            replace(choice, parts=tuple(said[place]), stop=_stop(finished, place))
+            for place, choice in enumerate(known)
+        ]
+    )
+
+
+def _stop(finished: Finished, choice: int) -> StopReason | None:
+    if choice >= len(finished.stops) or choice in finished.unstated:
+        return None
+    return finished.stops[choice]
 
 
 def _together(first: Extras, last: Extras) -> Extras:
@@ -297,27 +345,63 @@ def _together(first: Extras, last: Extras) -> Extras:
 
 
 def unfold(response: Response | ApiError) -> Iterator[Event]:
-    """The events of a response that came whole."""
+    """The events of a response that came whole, in pieces as a stream has them."""
     if isinstance(response, ApiError):
         yield Failed(response)
         return
-    yield Started(
+    for event in whole_parts(response):
+        if isinstance(event, PartStarted):
+            yield from unfold_part(event.index, event.part, event.choice)
+        else:
+            yield event
+
+
+def whole_parts(response: Response) -> list[Event]:
+    """The events of a response that came whole, each part in one piece."""
+    events: list[Event] = [_started(response)]
+    index = 0
+    for place, choice in enumerate(response.choices):
+        for part in choice.parts:
+            events.append(PartStarted(index, part, place, whole=True))
+            index += 1
+    if response.usage is not None:
+        events.append(UsageSeen(response.usage))
+    stops = [choice.stop for choice in response.choices]
+    unstated = tuple(i for i, stop in enumerate(stops) if stop is None) if None in stops else ()
+    events.append(Finished(tuple(stop or _UNSTATED for stop in stops), response.extras, unstated))
+    return events
+
+
+_UNSTATED: Final = StopReason(kind="other")
+
+
+def _started(response: Response) -> Started:
+    return Started(
         id=response.id,
         model=response.model,
         created=response.created,
         service_tier=response.service_tier,
+        choices=tuple([replace(choice, parts=(), stop=None) for choice in response.choices]),
     )
-    index = 0
-    for choice in response.choices:
-        for part in choice.parts:
-            yield from unfold_part(index, part, choice.index)
-            index += 1
-    if response.usage is not None:
-        yield UsageSeen(response.usage)
-    yield Finished(
-        tuple(choice.stop or StopReason(kind="other") for choice in response.choices),
-        response.extras,
-    )
+
+
+def join_parts(events: Iterable[Event]) -> list[Event]:
+    """The same events with every part in one piece, where its start was."""
+    joined: list[Event] = []
+    growing: dict[int, tuple[int, Growing]] = {}
+    for event in events:
+        if isinstance(event, PartStarted):
+            if not event.whole:
+                growing[event.index] = len(joined), Growing(event)
+            joined.append(event)
+        elif isinstance(event, PartDelta):
+            growing[event.index][1].add(event)
+        elif isinstance(event, PartEnded):
+            place, part = growing.pop(event.index)
+            joined[place] = PartStarted(event.index, part.finish(), part.choice, whole=True)
+        else:
+            joined.append(event)
+    return joined
 
 
 def unfold_part(index: int, part: Part, choice: int = 0) -> Iterator[Event]:

@@ -1,7 +1,7 @@
 """An exchange: one request of a client and its answer, translated both ways.
 
-`translate_request` and `translate_response` know nothing of each other, so the second has to read
-the client's request once more. Whoever does both, as a gateway does, reads it once:
+`translate_request` and `translate_response` know nothing of each other, so the second has to decode
+the client's request once more. Whoever does both, as a gateway does, decodes it once:
 
     exchange = Exchange("anthropic", "openai-chat", Options(model="gpt-5.4"))
     sent = exchange.request(body)
@@ -15,22 +15,28 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from toolglot.adapt.answers.token_scale import scales
+from toolglot.adapt import adapt_response
+from toolglot.adapt.answers.model_name import requested_model
+from toolglot.adapt.answers.passes import changes_answers
 from toolglot.adapt.calls.validate import asks
-from toolglot.adapt.reasoning.kept_state import missing, supply
-from toolglot.adapt.tools.emulated import dialect_of
+from toolglot.adapt.reasoning.kept_state import missing_state, restore_state
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
-from toolglot.events import Failed, unfold
+from toolglot.events import unfold
 from toolglot.ir import ApiError, Request, Response, StopReason, Usage
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
-from toolglot.translate import decode_response, read_answer, send, show, stays
+from toolglot.translate import (
+    encode_request_for,
+    encode_response_for,
+    passes_through,
+    read_response,
+)
 from toolglot.wire import jsontext
-from toolglot.wire.message import WireRequest
-from toolglot.wire.rename_model import Relabel
+from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.tool_cache import read_known, write_known
 
 _SEED: Final = 16
@@ -55,21 +61,34 @@ class Answer(Struct, frozen=True, kw_only=True):
     stops: tuple[StopReason, ...] = ()
     """Why each choice ended."""
     failed: ApiError | None = None
-    """The error that it tells as a stream, because its clients look for it there."""
+    """The error in it, if that was written as a stream because clients look for it there."""
 
 
-def streamed(response: Response | ApiError, protocol: str, context: Context) -> bytes:
+def encode_stream(response: Response | ApiError, protocol: str, context: Context) -> bytes:
     """A whole response as the stream that it could have been."""
     encoder = get_protocol(protocol).StreamEncoder(context)
     return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
 
 
+def _outcome(response: Response | ApiError) -> dict[str, Any]:
+    """What whoever pays and logs wants to know of a whole answer."""
+    if isinstance(response, ApiError):
+        return {}
+    stops = tuple(choice.stop for choice in response.choices if choice.stop is not None)
+    return {"usage": response.usage, "stops": stops}
+
+
 class Exchange:
-    """One request of a client and its answer."""
+    """One request of a client and its answer.
+
+    `client` and `provider` are the protocols of the two sides. `request` comes first; then one of
+    `response`, `unfolded` and `stream`, depending on what the provider answers and the client asked
+    for. `notes` and `receipt` say what was changed on both ways.
+    """
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_glance", "_known", "_path",
-        "client", "options", "provider", "supplied",
+        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
+        "client", "options", "provider", "restored_state",
     )  # fmt: skip
 
     def __init__(
@@ -82,21 +101,20 @@ class Exchange:
         self._path = ""
         self._decoded: Request | None = None
         self._known: object = None
-        self._glance: Request | None = None
+        self._unread: Request | None = None
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
-        self.supplied: Mapping[int, str] = {}
-        """The keepsakes that were put into the request."""
+        self.restored_state: Mapping[int, str] = {}
+        """The reasoning state that was put back into the request, by message."""
 
     # --- the request ------------------------------------------------------------------------------
 
     def request(self, body: bytes, path: str = "", query: Mapping[str, str] | None = None) -> Sent:
         """What the provider gets for what the client sent."""
-        self._body, self._path = body, path
-        self._ctx.begin(lambda: digest(body, _SEED))
-        if stays(body, self.client, self.provider, self.options):
+        self._begin(body, path)
+        if passes_through(body, self.client, self.provider, self.options):
             return self._passed(body, path, query or {})
-        wire = send(self.asked, self.client, self.provider, self._ctx)
+        wire = encode_request_for(self.client_request, self.client, self.provider, self._ctx)
         self._ctx.receipt()
         return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
@@ -110,52 +128,46 @@ class Exchange:
         data = jsontext.splice(body, "model", model) if model is not None else body
         return Sent(path=path or place, query=query, data=data)
 
-    def read(self, body: bytes, path: str = "") -> Request:
-        """What a client asked, for whoever answers it without a provider."""
+    def decode_request(self, body: bytes, path: str = "") -> Request:
+        """What a client asked, for whoever answers it without a provider, or changes it first."""
+        self._begin(body, path)
+        return self.client_request
+
+    def _begin(self, body: bytes, path: str) -> None:
         self._body, self._path = body, path
         self._ctx.begin(lambda: digest(body, _SEED))
-        return self.asked
-
-    def missing(self) -> Mapping[int, str]:
-        """The turns that a client gave back without the state they came with, by the keys under
-        which their keepsakes can be found.
-        """
-        if self.client == self.provider:
-            return {}
-        return missing(self.asked, get_protocol(self.provider).SURFACE)
-
-    def supply(self, kept: Mapping[int, str]) -> None:
-        """Put keepsakes of earlier answers into the request, before it is sent."""
-        self._decoded, self.supplied = supply(self.asked, kept), kept
-        for index in kept:
-            self._ctx.note("reasoning-restored", self._ctx.at(index), "it was kept meanwhile")
-
-    def keepsakes(self) -> Mapping[str, str]:
-        """The state of the answer so far, each told once, for clients that may not give it back."""
-        if self._answer is None or not self._answer.keepsakes:
-            return {}
-        told, self._answer.keepsakes = self._answer.keepsakes, {}
-        return told
-
-    def answer_context(self) -> Context:
-        """The context in which an answer is made."""
-        ctx = self._answered()
-        ctx.begin(lambda: digest(self._body, _SEED))
-        return ctx
 
     @property
-    def now(self) -> int:
-        """The time that the translation was told."""
-        return self._ctx.now()
-
-    @property
-    def asked(self) -> Request:
+    def client_request(self) -> Request:
         """What the client asked."""
         if self._decoded is None:
             wire = WireRequest(body=read_known(self._body, self._ctx), path=self._path)
             self._decoded = get_protocol(self.client).decode_request(wire, self._ctx)
             self._known = self._ctx.known
         return self._decoded
+
+    def missing_state(self) -> Mapping[int, str]:
+        """The messages that came back without the reasoning state of their turn, each with the key
+        under which that was kept: see `kept_state`.
+        """
+        if self.client == self.provider:
+            return {}
+        return missing_state(self.client_request, get_protocol(self.provider).SURFACE)
+
+    def restore_state(self, kept: Mapping[int, str]) -> None:
+        """Put reasoning state of earlier answers back into the request, before it is sent."""
+        self._decoded, self.restored_state = restore_state(self.client_request, kept), kept
+        for index in kept:
+            self._ctx.note("reasoning-restored", self._ctx.at(index), "it was kept meanwhile")
+
+    def echo(self, fields: Mapping[str, Any]) -> None:
+        """Fields of the client's request that no provider need know, such as the answer that it
+        continues: a translated answer repeats them where its protocol does.
+        """
+        asked = self._decoded
+        if asked is not None and fields:
+            own = {**asked.extras.get(self.client, {}), **fields}
+            self._decoded = replace(asked, extras={**asked.extras, self.client: own})
 
     # --- the answer -------------------------------------------------------------------------------
 
@@ -168,54 +180,48 @@ class Exchange:
         stream: bool = False,
     ) -> Answer:
         """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
-        ctx = self._answered(body)
-        wire = read_answer(body, status, headers, ctx)
-        response = get_protocol(self.provider).decode_response(wire, ctx)
+        response, wire, ctx = self._decode(body, status, headers)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
-            if response.kind in surface.streamed_errors:
-                return self._told_in_stream(response)
-        shown = show(response, wire, self.provider, self.client, ctx)
-        usage = response.usage if isinstance(response, Response) else None
-        choices = response.choices if isinstance(response, Response) else ()
-        stops = tuple(choice.stop for choice in choices if choice.stop is not None)
-        data = body if shown is wire else shown.data()
-        relabel = self._relabel() if shown is wire and usage is not None else None
-        if relabel is not None:
-            data = jsontext.encode(relabel.body(shown.body))
+            if response.kind in surface.stream.errors_inside:
+                return Answer(data=encode_stream(response, self.client, ctx), failed=response)
+        encoded = encode_response_for(response, wire, self.client, ctx)
+        data = body if encoded is wire else encoded.data()
+        rename = self._rename_model() if encoded is wire else None
+        if rename is not None and isinstance(response, Response) and response.usage is not None:
+            data = jsontext.encode(rename.body(encoded.body))
         return Answer(
-            status=shown.status, headers=shown.headers, data=data, usage=usage, stops=stops
+            status=encoded.status, headers=encoded.headers, data=data, **_outcome(response)
         )
 
-    def _told_in_stream(self, error: ApiError) -> Answer:
-        codec = get_protocol(self.client)
-        encoder = codec.StreamEncoder(self._answered())
-        data = encoder.encode(Failed(error)) + encoder.close()
-        return Answer(data=data, failed=error)
+    def unfolded(self, body: bytes) -> Answer:
+        """A whole answer as the stream that the client had asked for."""
+        response, _, ctx = self._decode(body)
+        adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
+        if isinstance(adapted, Response):
+            adapted = replace(adapted, model=requested_model(ctx) or adapted.model)
+        return Answer(data=encode_stream(adapted, self.client, ctx), **_outcome(response))
+
+    def stream(self) -> StreamTranslator:
+        """What the client gets for a stream, piece by piece."""
+        return StreamTranslator(self.provider, self.client, context=self._answered(), watch=True)
 
     def error(self, error: ApiError) -> Answer:
         """What the client gets for an error of our own."""
         wire = get_protocol(self.client).encode_response(error, self._answered())
         return Answer(status=wire.status, headers=wire.headers, data=wire.data())
 
-    def stream(self) -> StreamTranslator:
-        """What the client gets for a stream, piece by piece."""
-        return StreamTranslator(self.provider, self.client, context=self._answered(), watch=True)
+    def kept_state(self) -> Mapping[str, str]:
+        """The reasoning state of the answer so far, by key, for clients that may not return it.
 
-    def unfolded(self, body: bytes) -> Answer:
-        """A whole answer as the stream that the client had asked for."""
-        answer = self.response(body)
-        response = decode_response(answer.data, source=self.client)
-        return Answer(data=streamed(response, self.client, self._answered()), usage=answer.usage)
-
-    def repeat(self, said: Mapping[str, Any]) -> None:
-        """What the client said besides, and no provider need know, such as the answer that it
-        continues: a translated answer repeats it where its protocol does.
+        Each is given once.
         """
-        asked = self._decoded
-        if asked is not None and said:
-            own = {**asked.extras.get(self.client, {}), **said}
-            self._decoded = replace(asked, extras={**asked.extras, self.client: own})
+        if self._answer is None or not self._answer.kept_state:
+            return {}
+        kept, self._answer.kept_state = self._answer.kept_state, {}
+        return kept
+
+    # --- the receipt ------------------------------------------------------------------------------
 
     def note(self, code: str, path: str, message: str = "") -> None:
         """Write down what was changed in a request before it came here."""
@@ -234,6 +240,24 @@ class Exchange:
 
     # --- contexts ---------------------------------------------------------------------------------
 
+    @property
+    def now(self) -> int:
+        """The time of the translation, in seconds since the epoch."""
+        return self._ctx.now()
+
+    def answer_context(self) -> Context:
+        """The context in which an answer is made."""
+        ctx = self._answered()
+        ctx.begin(lambda: digest(self._body, _SEED))
+        return ctx
+
+    def _decode(
+        self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> tuple[Response | ApiError, WireResponse, Context]:
+        ctx = self._answered(body)
+        wire = read_response(body, status, headers, ctx)
+        return get_protocol(self.provider).decode_response(wire, ctx), wire, ctx
+
     def _answered(self, body: bytes = b"") -> Context:
         """The context of the answer. Ids that it makes up depend on its body, or on the first
         event of a stream.
@@ -242,7 +266,7 @@ class Exchange:
             options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
-            ctx.keepsakes = {}
+            ctx.kept_state = {}
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:
@@ -253,17 +277,16 @@ class Exchange:
 
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
-        options = self.options
-        written = dialect_of(options) is not None or asks(options) or scales(options)
-        if self._decoded is None and self.client == self.provider and not written:
-            self._glance = self._glance or self._glanced()
-            return self._glance
+        changed = changes_answers(self.options) or asks(self.options)
+        if self._decoded is None and self.client == self.provider and not changed:
+            self._unread = self._unread or self._glance()
+            return self._unread
         try:
-            return self.asked
+            return self.client_request
         except DecodeError:
             return None
 
-    def _glanced(self) -> Request | None:
+    def _glance(self) -> Request | None:
         """A request that was passed on unread: only its model matters."""
         model: object
         if "{model}" in get_protocol(self.client).SURFACE.path:
@@ -272,11 +295,11 @@ class Exchange:
             model = jsontext.glance(self._body).model
         return Request(model=model, messages=()) if isinstance(model, str) else None
 
-    def _relabel(self) -> Relabel | None:
+    def _rename_model(self) -> RenameModel | None:
         asked, model = self._request(), self.options.model
         if asked is None or model is None or model == asked.model:
             return None
-        return Relabel(get_protocol(self.client).SURFACE.model_at, asked.model)
+        return RenameModel(get_protocol(self.client).SURFACE.model_at, asked.model)
 
     def _context(
         self, source: str, target: str, options: Options, now: int, body: bytes = b""

@@ -22,27 +22,30 @@ def pairs() -> Iterator[tuple[str, str, list[str]]]:
 
 def _settings(source: Surface, target: Surface) -> Iterator[str]:
     for field, path in source.settings.items():
-        if field not in target.settings and not (field == "system" and target.system_slot is None):
+        if field not in target.settings and not (field == "system" and target.system.slot is None):
             yield f"`{path}`"
 
 
 def _tools(source: Surface, target: Surface) -> Iterator[str]:
-    for kind in sorted(source.tools - target.tools):
+    for kind in sorted(source.tools.kinds - target.tools.kinds):
         yield f"{kind} tools"
-    if source.strict_default is not None and target.strict_default is None:
+    if source.tools.strict_default is not None and target.tools.strict_default is None:
         yield "`strict`"
     if "tool_choice" in target.settings:
-        for choice in sorted(source.tool_choices - target.tool_choices):
+        for choice in sorted(source.tools.choices - target.tools.choices):
             yield f"tool choice `{choice}`"
 
 
 def _content(source: Surface, target: Surface) -> Iterator[str]:
-    yield from sorted(source.media.get("user", frozenset()) - target.media.get("user", frozenset()))
-    if source.cache_marks and not target.cache_marks:
+    yield from sorted(
+        source.media.accepted.get("user", frozenset())
+        - target.media.accepted.get("user", frozenset())
+    )
+    if source.cache.marks and not target.cache.marks:
         yield "cache marks"
-    if source.later_system and not target.later_system:
+    if source.system.later and not target.system.later:
         yield "system text between messages"
-    if source.many_choices and not target.many_choices:
+    if source.messages.many_choices and not target.messages.many_choices:
         yield "several choices"
-    if source.ordered and not target.ordered:
+    if source.messages.ordered and not target.messages.ordered:
         yield "order of text and calls"

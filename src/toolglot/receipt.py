@@ -71,9 +71,11 @@ CATALOGUE: Final[dict[str, Code]] = {
     ),
     # reasoning
     "reasoning-carried": Code(
-        "info", "another provider's reasoning state, sealed in a carrier for the way back"
+        "info", "reasoning state of another provider was sealed for its way through the client"
     ),
-    "reasoning-restored": Code("info", "reasoning state taken out of its carrier for its issuer"),
+    "reasoning-restored": Code(
+        "info", "sealed reasoning state was opened for the provider that issued it"
+    ),
     "reasoning-dropped": Code(
         "lossy", "the reasoning belongs to another provider, so it was dropped"
     ),

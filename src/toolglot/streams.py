@@ -2,20 +2,19 @@
 
     bytes  →  decode  →  adapt  →  grammar  →  encode  →  bytes
 
-Same protocol on both sides: the bytes pass through untouched, unless calls are to be changed
-or looked for in the text. Where they are watched, events pass as long as the strictest clients can
-read them; from the first one that lacks something on, the rest is written anew.
+A stream that stays in its protocol passes untouched, unless calls are to be changed or found in the
+text. Where it is watched, events pass as long as the strictest clients can read them; from the
+first one that lacks something on, the rest is encoded anew.
 """
 
-from collections.abc import Callable, Iterable
-from itertools import chain, starmap
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain as joined
+from itertools import starmap
+from typing import Any, Final, Protocol
 
-from toolglot.adapt.answers.broken_streams import breaks_open, retold
-from toolglot.adapt.answers.passes import StreamPass, stream_passes
-from toolglot.adapt.answers.token_scale import scales
-from toolglot.adapt.calls.validate import asks, changes
-from toolglot.adapt.tools.emulated import dialect_of
+from toolglot.adapt.answers.broken_streams import leaves_part_open, retryable_error
+from toolglot.adapt.answers.passes import answer_passes, chain, changes_answers
+from toolglot.adapt.calls.validate import asks
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import (
@@ -30,11 +29,11 @@ from toolglot.events import (
 )
 from toolglot.ir import ApiError, Request, StopReason, Usage
 from toolglot.receipt import Receipt
-from toolglot.registry import get_protocol
+from toolglot.registry import StreamDecoder, get_protocol
 from toolglot.translate import Body, answer_context
-from toolglot.wire.follow import Passing, Piece
+from toolglot.wire.follow import EventSplitter, SplitEvent
 from toolglot.wire.message import WireRequest
-from toolglot.wire.rename_model import Relabel
+from toolglot.wire.rename_model import RenameModel
 
 _BAD_GATEWAY: Final = 502
 _LINES: Final = "application/x-ndjson"
@@ -51,14 +50,11 @@ class StreamTranslator:
 
     `request` is what the client had asked, in its own protocol. Whatever the provider sends, the
     client gets a stream that its protocol allows: one that breaks off ends in an error of the
-    client's own.
+    client's own. `watch` says that a stream in the client's own protocol must be decoded too, to
+    count its tokens and to complete what strict clients would not accept.
     """
 
-    __slots__ = (
-        "_adapt", "_check", "_ctx", "_decoder", "_encoder", "_grammar", "_passed", "_passing",
-        "_past", "_relabel", "_same", "_started", "_watches",
-        "error", "stops", "usage",
-    )  # fmt: skip
+    __slots__ = ("_ctx", "_outcome", "_stream")
 
     def __init__(
         self,
@@ -70,160 +66,82 @@ class StreamTranslator:
         watch: bool = False,
         **options: Any,
     ) -> None:
-        decoder, encoder = get_protocol(source), get_protocol(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
+        self._outcome = _Outcome()
         chosen = self._ctx.options
-        changed = changes(chosen) or dialect_of(chosen) or scales(chosen)
-        self._same = source == target and not changed
-        self._watches = self._same and (watch or asks(chosen))
-        self._decoder = decoder.StreamDecoder(self._ctx)
-        self._encoder = encoder.StreamEncoder(self._ctx)
-        passed = self._same and not asks(chosen)
-        self._adapt = _as_it_is if passed else _chain(stream_passes(self._ctx))
-        self._grammar = Grammar()
-        self._relabel = _relabel(self._ctx) if self._same else None
-        self._started: Started | None = None
-        self._passed = False
-        surface = encoder.SURFACE
-        self._check = encoder.StreamCheck()
-        self._passing = Passing(
-            self._check, lines=surface.stream_type == _LINES, comments=surface.comments
-        )
-        self._past: list[Event] = []
-        self.usage: Usage | None = None
-        """The tokens so far, as the provider counts them."""
-        self.stops: tuple[StopReason, ...] = ()
-        """Why each answer ended, once it has."""
-        self.error: ApiError | None = None
-        """What went wrong, if something did."""
+        self._stream: _Stream
+        if source != target or changes_answers(chosen):
+            passes = chain(answer_passes(self._ctx))
+            decoder = get_protocol(source).StreamDecoder(self._ctx)
+            self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)
+        elif watch or asks(chosen):
+            self._stream = _Follower(target, self._ctx, self._outcome)
+        else:
+            self._stream = _PassThrough(target, self._ctx, self._outcome)
 
     def feed(self, data: bytes) -> bytes:
         """What the client gets for these bytes of the provider."""
-        if not self._same:
-            return self._write(self._decoder.feed(data))
-        self._passed = True
-        if self._watches:
-            return self._pass(self._passing.feed(data))
-        return self._relabel.feed(data) if self._relabel else data
+        return self._stream.feed(data)
 
     def close(self) -> bytes:
         """What the client gets at the end; an error in its own shape if the provider broke off."""
-        rest = self._pass(self._passing.close()) if self._same and self._watches else b""
-        if not self._same:
-            return rest + self._write(self._decoder.close()) + self._encoder.close()
-        rest += self._relabel.close() if self._relabel else b""
-        if not self._watches:
-            return rest
-        known, before = self.error, len(self._past)
-        self._write(self._decoder.close())
-        # What was passed on did not end; a client must not take it for whole.
-        if self.error is not known:
-            return (rest if rest.endswith(b"\n") or not rest else rest + b"\n\n") + self._error()
-        whole = self._check.ended or not self._passing.readable or len(self._past) == before
-        return rest if whole else rest + self._mend("its end", before)
+        return self._stream.close()
 
     def fail(self, error: ApiError) -> bytes:
         """In place of `close`, when it is known why the provider broke off."""
-        if not self._same:
-            ends = self._decoder.close()
-            events = (Failed(error) if isinstance(event, Failed) else event for event in ends)
-            return self._write(events) + self._encoder.close()
-        self._past.clear()
-        if self._grammar.complete:
-            return b""
-        self.error = error
-        return (self._relabel.close() if self._relabel else b"") + self._error()
+        return self._stream.fail(error)
 
     @property
-    def told(self) -> bool:
-        """Whether the client got any of an answer; until then an error can stand in its place."""
-        return self._passed or self._grammar.parts > 0 or bool(self.stops)
+    def has_output(self) -> bool:
+        """Whether the client got any of an answer; until then an error can be sent in its place."""
+        return self._stream.has_output
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens so far, as the provider counts them."""
+        return self._outcome.usage
+
+    @property
+    def stops(self) -> tuple[StopReason, ...]:
+        """Why each choice ended, once it has."""
+        return self._outcome.stops
+
+    @property
+    def error(self) -> ApiError | None:
+        """What went wrong, if something did."""
+        return self._outcome.error
 
     @property
     def receipt(self) -> Receipt:
         """What was changed so far."""
         return self._ctx.receipt()
 
-    def _pass(self, pieces: Iterable[Piece]) -> bytes:
-        """What becomes of whole events in the client's own protocol."""
-        passed: list[bytes] = []
-        try:
-            for piece in pieces:
-                if self._same and not piece.sound:
-                    self._mend("events", len(self._past))
-                written = self._write(self._meant(piece))
-                if not self._same:
-                    passed.append(written)
-                else:
-                    passed.append(self._relabel.feed(piece.raw) if self._relabel else piece.raw)
-        except DecodeError as error:
-            passed.append(self._refuse(str(error)))
-        if not self._same:
-            passed.append(self._write(self._decoder.feed(self._passing.take())))
-        return passed[0] if len(passed) == 1 else b"".join(passed)
 
-    def _meant(self, piece: Piece) -> Iterable[Event]:
-        events, read = piece.events, self._decoder.read
-        if len(events) == 1:
-            return read(*events[0])
-        if not events:
-            # They may still be something that only the decoder knows.
-            return self._decoder.feed(piece.raw)
-        return chain.from_iterable(starmap(read, events))
+class _Stream(Protocol):
+    """One way to carry a stream to the client."""
 
-    def _mend(self, what: str, before: int) -> bytes:
-        """Write the stream from here on; the events up to `before` have reached the client."""
-        self._ctx.note("stream-mended", what)
-        past, self._past, self._same = self._past, [], False
-        if self._adapt is not _as_it_is:
-            # They went through the passes already.
-            return b"".join([self._encoder.encode(event) for event in past][before:])
-        self._adapt, self._grammar = _chain(stream_passes(self._ctx)), Grammar()
-        self._write(past[:before])
-        return self._write(past[before:])
+    def feed(self, data: bytes) -> bytes: ...
+    def close(self) -> bytes: ...
+    def fail(self, error: ApiError) -> bytes: ...
 
-    def _refuse(self, why: str) -> bytes:
-        """The end of a stream that cannot be read on."""
-        if self._grammar.complete:
-            return b""
-        for event in self._broken_off(why):
-            self._see(event)
-        return self._error()
+    @property
+    def has_output(self) -> bool: ...
 
-    def _write(self, events: Iterable[Event]) -> bytes:
-        if self._grammar.complete:
-            return b""
-        adapt, check = self._adapt, self._grammar.check
-        encode = self._remember if self._same else self._encoder.encode
-        written: list[bytes] = []
-        try:
-            if adapt is _as_it_is:
-                self._follow(events)
-                return b""
-            for event in events:
-                if type(event) in _OUTCOMES:
-                    self._see(event)
-                for adapted in adapt(event):
-                    check(adapted)
-                    written.append(encode(adapted))
-        except (DecodeError, StreamError) as error:
-            # What cannot be read on, for example because it never ends, must not look complete.
-            written += map(encode, self._broken_off(str(error)))
-        return written[0] if len(written) == 1 else b"".join(written)
 
-    def _follow(self, events: Iterable[Event]) -> None:
-        """Nothing to change or to write, as long as what came passes as it is."""
-        check, keep = self._grammar.check, self._past.append
-        for event in events:
-            if type(event) in _OUTCOMES:
-                self._see(event)
-            check(event)
-            keep(event)
+class _Outcome:
+    """What whoever pays, logs or retries wants to know of a stream."""
 
-    def _see(self, event: Event) -> None:
-        """Keep what whoever pays, logs or retries wants to know."""
+    __slots__ = ("error", "started", "stops", "usage")
+
+    def __init__(self) -> None:
+        self.started: Started | None = None
+        self.usage: Usage | None = None
+        self.stops: tuple[StopReason, ...] = ()
+        self.error: ApiError | None = None
+
+    def see(self, event: Event) -> None:
         if isinstance(event, Started):
-            self._started = event
+            self.started = event
             self.usage = event.usage
         elif isinstance(event, UsageSeen):
             self.usage = merge_usage(self.usage, event.usage)
@@ -232,55 +150,253 @@ class StreamTranslator:
         elif isinstance(event, Failed):
             self.error = event.error
 
-    def _error(self) -> bytes:
-        """What ends a stream that was passed on until it broke off."""
-        if self.error is None:
+
+class _Translator:
+    """Decodes, adapts, checks and encodes a stream."""
+
+    __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_outcome")
+
+    def __init__(
+        self,
+        target: str,
+        ctx: Context,
+        outcome: _Outcome,
+        decoder: StreamDecoder,
+        *,
+        adapt: Callable[[Event], Sequence[Event]],
+        grammar: Grammar | None = None,
+    ) -> None:
+        self._ctx = ctx
+        self._outcome = outcome
+        self._decoder = decoder
+        self._adapt = adapt
+        self._grammar = grammar or Grammar()
+        self._encoder = get_protocol(target).StreamEncoder(ctx)
+
+    def feed(self, data: bytes) -> bytes:
+        return self.write(self._decoder.feed(data))
+
+    def close(self) -> bytes:
+        return self.write(self._decoder.close()) + self._encoder.close()
+
+    def fail(self, error: ApiError) -> bytes:
+        ends = self._decoder.close()
+        events = (Failed(error) if isinstance(event, Failed) else event for event in ends)
+        return self.write(events) + self._encoder.close()
+
+    @property
+    def has_output(self) -> bool:
+        return self._grammar.parts > 0 or bool(self._outcome.stops)
+
+    def write(self, events: Iterable[Event]) -> bytes:
+        """The bytes of events that the decoder gave."""
+        if self._grammar.complete:
             return b""
-        encode = self._encoder.encode
-        if self._started is not None:
-            encode(self._started)
-        return encode(Failed(retold(self.error, self._ctx))) + self._encoder.close()
+        adapt, check, encode = self._adapt, self._grammar.check, self._encoder.encode
+        written: list[bytes] = []
+        try:
+            for event in events:
+                if type(event) in _OUTCOMES:
+                    self._outcome.see(event)
+                for adapted in adapt(event):
+                    check(adapted)
+                    written.append(encode(adapted))
+        except (DecodeError, StreamError) as error:
+            # What cannot be read on, for example because it never ends, must not look complete.
+            written += map(encode, _broken_off(str(error), self._grammar, self._ctx))
+        return written[0] if len(written) == 1 else b"".join(written)
 
-    def _remember(self, event: Event) -> bytes:
-        """Nothing to write, as long as what came passes as it is."""
-        self._past.append(event)
+    def break_off(self, why: str) -> bytes:
+        """The end of a stream that cannot be split into events any more."""
+        if self._grammar.complete:
+            return b""
+        events = _broken_off(why, self._grammar, self._ctx)
+        self._outcome.see(events[-1])
+        return b"".join(self.encode(events))
+
+    def encode(self, events: Iterable[Event]) -> list[bytes]:
+        """The bytes of events that went through the passes already."""
+        return [self._encoder.encode(event) for event in events]
+
+
+class _PassThrough:
+    """Passes bytes on unread; only the model may get another name."""
+
+    __slots__ = ("_ctx", "_outcome", "_rename", "_target", "has_output")
+
+    def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
+        self._target = target
+        self._ctx = ctx
+        self._outcome = outcome
+        self._rename = _rename_model(ctx)
+        self.has_output = False
+
+    def feed(self, data: bytes) -> bytes:
+        self.has_output = True
+        return self._rename.feed(data) if self._rename else data
+
+    def close(self) -> bytes:
+        return self._rename.close() if self._rename else b""
+
+    def fail(self, error: ApiError) -> bytes:
+        self._outcome.error = error
+        return self.close() + _encode_error(self._target, self._ctx, self._outcome)
+
+
+class _Follower:
+    """Passes whole events on, decodes and judges each, and hands over to a translator at the first
+    one that the strictest clients could not read.
+    """
+
+    __slots__ = (
+        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_outcome", "_past", "_rename",
+        "_splitter", "_target", "_translator", "has_output",
+    )  # fmt: skip
+
+    def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
+        codec = get_protocol(target)
+        self._target = target
+        self._ctx = ctx
+        self._outcome = outcome
+        self._decoder = codec.StreamDecoder(ctx)
+        self._adapt = chain(answer_passes(ctx)) if asks(ctx.options) else None
+        """What checks calls without changing them."""
+        self._grammar = Grammar()
+        self._rename = _rename_model(ctx)
+        self._check = codec.StreamCheck()
+        lines = codec.SURFACE.stream.media_type == _LINES
+        self._splitter = EventSplitter(
+            self._check, lines=lines, comments=codec.SURFACE.stream.comments
+        )
+        self._past: list[Event] = []
+        """What the bytes that were passed on mean, for the encoder of a translator."""
+        self._translator: _Translator | None = None
+        self.has_output = False
+
+    def feed(self, data: bytes) -> bytes:
+        if self._translator is not None:
+            return self._translator.feed(data)
+        self.has_output = True
+        return self._pass(self._splitter.feed(data))
+
+    def close(self) -> bytes:
+        passed = b"" if self._translator else self._pass(self._splitter.close())
+        if self._translator is not None:
+            return passed + self._translator.close()
+        passed += self._rename.close() if self._rename else b""
+        known, before = self._outcome.error, len(self._past)
+        self._follow(self._decoder.close())
+        if self._outcome.error is not known:
+            # What was passed on did not end; a client must not take it for complete. The error
+            # must not be read as part of an event that was torn.
+            gap = b"" if not passed or passed.endswith(b"\n") else b"\n\n"
+            return passed + gap + _encode_error(self._target, self._ctx, self._outcome)
+        if self._check.ended or not self._splitter.readable or len(self._past) == before:
+            return passed
+        return passed + self._hand_over("its end", before)[1]
+
+    def fail(self, error: ApiError) -> bytes:
+        if self._translator is not None:
+            return self._translator.fail(error)
+        if self._grammar.complete:
+            return b""
+        self._outcome.error = error
+        rest = self._rename.close() if self._rename else b""
+        return rest + _encode_error(self._target, self._ctx, self._outcome)
+
+    def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
+        passed: list[bytes] = []
+        translator = self._translator
+        try:
+            for piece in pieces:
+                if translator is None and not piece.readable:
+                    translator, _ = self._hand_over("events", len(self._past))
+                if translator is not None:
+                    passed.append(translator.write(self._decoded(piece)))
+                    continue
+                self._follow(self._decoded(piece))
+                passed.append(self._rename.feed(piece.raw) if self._rename else piece.raw)
+        except DecodeError as error:
+            breaks = translator.break_off if translator is not None else self._break_off
+            passed.append(breaks(str(error)))
+        if translator is not None:
+            passed.append(translator.feed(self._splitter.take()))
+        return passed[0] if len(passed) == 1 else b"".join(passed)
+
+    def _decoded(self, piece: SplitEvent) -> Iterable[Event]:
+        events, read = piece.events, self._decoder.read
+        if len(events) == 1:
+            return read(*events[0])
+        if not events:
+            # They may still be something that only the decoder knows.
+            return self._decoder.feed(piece.raw)
+        return joined.from_iterable(starmap(read, events))
+
+    def _follow(self, events: Iterable[Event]) -> None:
+        """Check and remember what the bytes that pass mean."""
+        if self._grammar.complete:
+            return
+        adapt, check, keep = self._adapt, self._grammar.check, self._past.append
+        try:
+            for event in events:
+                if type(event) in _OUTCOMES:
+                    self._outcome.see(event)
+                for adapted in (event,) if adapt is None else adapt(event):
+                    check(adapted)
+                    keep(adapted)
+        except (DecodeError, StreamError) as error:
+            self._past += _broken_off(str(error), self._grammar, self._ctx)
+
+    def _hand_over(self, what: str, before: int) -> tuple[_Translator, bytes]:
+        """Encode the stream from here on; the events up to `before` have reached the client."""
+        self._ctx.note("stream-mended", what)
+        ctx, past, adapt = self._ctx, self._past, self._adapt
+        if adapt is not None:
+            # They went through the passes already.
+            translator = _Translator(
+                self._target, ctx, self._outcome, self._decoder, adapt=adapt, grammar=self._grammar
+            )
+            written = b"".join(translator.encode(past)[before:])
+        else:
+            passes = chain(answer_passes(ctx))
+            translator = _Translator(self._target, ctx, self._outcome, self._decoder, adapt=passes)
+            translator.write(past[:before])
+            written = translator.write(past[before:])
+        self._translator, self._past = translator, []
+        return translator, written
+
+    def _break_off(self, why: str) -> bytes:
+        if self._grammar.complete:
+            return b""
+        self._outcome.see(_broken_off(why, self._grammar, self._ctx)[-1])
+        return _encode_error(self._target, self._ctx, self._outcome)
+
+
+def _broken_off(why: str, grammar: Grammar, ctx: Context) -> list[Event]:
+    """The events that end a stream that cannot be read on."""
+    ctx.note("event-skipped", "", f"the rest of the stream: {why}")
+    error = ApiError(kind="server", message=why, status=_BAD_GATEWAY)
+    left = () if leaves_part_open(ctx) else sorted(grammar.open)
+    events: list[Event] = [PartEnded(index, incomplete=True) for index in left]
+    events.append(Failed(retryable_error(error, ctx)))
+    for event in events:
+        grammar.check(event)
+    return events
+
+
+def _encode_error(target: str, ctx: Context, outcome: _Outcome) -> bytes:
+    """What ends a stream that was passed on until it broke off."""
+    if outcome.error is None:
         return b""
-
-    def _broken_off(self, why: str) -> Iterable[Event]:
-        self._ctx.note("event-skipped", "", f"the rest of the stream: {why}")
-        error = ApiError(kind="server", message=why, status=_BAD_GATEWAY)
-        left = () if breaks_open(self._ctx) else sorted(self._grammar.open)
-        ends = (PartEnded(index, incomplete=True) for index in left)
-        events: tuple[Event, ...] = (*ends, Failed(retold(error, self._ctx)))
-        for event in events:
-            self._grammar.check(event)
-            yield event
+    encoder = get_protocol(target).StreamEncoder(ctx)
+    if outcome.started is not None:
+        encoder.encode(outcome.started)
+    return encoder.encode(Failed(retryable_error(outcome.error, ctx))) + encoder.close()
 
 
-def _as_it_is(event: Event) -> Iterable[Event]:
-    return (event,)
-
-
-def _relabel(ctx: Context) -> Relabel | None:
+def _rename_model(ctx: Context) -> RenameModel | None:
     """What names the model of an answer as its client did, where that differs."""
     model = ctx.options.model
     if model is None or ctx.source is None or ctx.request is None or ctx.request.model == model:
         return None
-    return Relabel(ctx.source.model_at, ctx.request.model)
-
-
-def _chain(passes: list[StreamPass]) -> Callable[[Event], Iterable[Event]]:
-    """Several passes as one function."""
-    every: Callable[[Event], Iterable[Event]] = passes[0].feed
-    for other in passes[1:]:
-        every = _then(every, other.feed)
-    return every
-
-
-def _then(
-    one: Callable[[Event], Iterable[Event]], other: Callable[[Event], Iterable[Event]]
-) -> Callable[[Event], Iterable[Event]]:
-    def both(event: Event) -> Iterable[Event]:
-        return [last for first in one(event) for last in other(first)]
-
-    return both
+    return RenameModel(ctx.source.model_at, ctx.request.model)

@@ -13,7 +13,7 @@ from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class IdentifierRule(Struct, frozen=True, kw_only=True):
     """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
 
     chars: str | None = None
@@ -26,75 +26,24 @@ class Rule(Struct, frozen=True, kw_only=True):
     most: int | None = None
 
 
-ID_RULES: Final[Mapping[str, Rule]] = {
+ID_RULES: Final[Mapping[str, IdentifierRule]] = {
     # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", says Mistral's API
     # (https://github.com/anomalyco/opencode/issues/1680).
-    "mistral": Rule(chars="a-zA-Z0-9", least=9, most=9),
+    "mistral": IdentifierRule(chars="a-zA-Z0-9", least=9, most=9),
 }
 """Rules of providers that are stricter than the protocol they speak, by the name that the option
 `id_rule` and the profiles use."""
 
 
-class Surface(Struct, frozen=True, kw_only=True):
-    """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
+class MessageSupport(Struct, frozen=True, kw_only=True):
+    """Where messages stand and how turns are built."""
 
-    name: str
     path: str
-    """Where requests go, below the base URL; `{model}` is filled in."""
-
-    model_at: tuple[str, ...] = ("model",)
-    """Where an answer, or an event of a stream, names its model."""
-
-    stream_type: str = "text/event-stream"
-    """The media type of a stream."""
-
-    models: str = "/v1/models"
-    """Where it lists its models."""
-
-    array_streams: bool = False
-    """Its streams are one JSON array, unless `alt=sse` is asked for."""
-
-    keep_alive: bytes = b""
-    """Bytes in a stream that say nothing, and that its clients take as a sign of life."""
-
-    streamed_errors: frozenset[ErrorKind] = frozenset()
-    """Errors that its clients understand only inside a stream, if they asked for one."""
-
-    comments: bool = True
-    """Its clients read over comments in a stream."""
-
-    retried: ErrorKind | None = None
-    """The kind of error after which its clients ask again, told when an answer breaks off."""
-
-    broken_open: bool = False
-    """Its clients ask again for an answer that breaks off only if its last part is still open."""
-
-    headers: frozenset[str] = frozenset()
-    """Headers by which its clients choose something."""
-
-    attributions: tuple[str, ...] = ()
-    """How a text before the system text begins by which its clients name themselves to its
-    provider."""
-
-    settings: Mapping[str, str]
-    """Settings of a request that it carries: interlingua field to wire path."""
-
-    messages: str
     """Wire path of the messages."""
 
     content: str = "content"
     """Wire key of the parts of a message."""
 
-    system_slot: str | None = None
-    """Wire path of the one place for system text outside the messages, if there is one."""
-
-    hoists_system: bool = False
-    """Leading system messages belong in that place."""
-
-    later_system: bool = True
-    """System text may stand between other messages."""
-
-    developer_role: bool = False
     merges_turns: bool = False
     """Consecutive messages of one role are one turn, and are written so."""
 
@@ -104,80 +53,149 @@ class Surface(Struct, frozen=True, kw_only=True):
     calls_last: bool = False
     """Clients may put the calls of a message behind everything else in it."""
 
-    one_open_part: bool = False
-    """In a stream, a part ends before the next one starts."""
+    holds_calls: bool = False
+    """Calls, results and reasoning stand among the content of a message, not beside it."""
 
-    calls_by: Literal["id", "name"] = "id"
+    many_choices: bool = False
+    """A response may hold several choices."""
+
+
+class SystemSupport(Struct, frozen=True, kw_only=True):
+    """Where system text may stand."""
+
+    attributions: tuple[str, ...] = ()
+    """How a text before the system text begins by which its clients name themselves to its
+    provider."""
+
+    slot: str | None = None
+    """Wire path of the one place for system text outside the messages, if there is one."""
+
+    hoisted: bool = False
+    """Leading system messages belong in that place."""
+
+    later: bool = True
+    """System text may stand between other messages."""
+
+    developer_role: bool = False
+
+
+class CallSupport(Struct, frozen=True, kw_only=True):
+    """Calls and results: ids, arguments, order."""
+
+    matched_by: Literal["id", "name"] = "id"
     """How results find their calls."""
 
-    call_prefix: str = "call_"
+    made_up_prefix: str = "call_"
     """How ids of calls begin; made-up ones keep to it."""
 
     id_prefix: str | None = None
     """How ids begin where prefixes are asked for; None: there is no custom."""
 
-    id_rule: Rule | None = None
+    id_rule: IdentifierRule | None = None
     """The ids of calls that it takes; None: any."""
-
-    name_rule: Rule | None = None
-    """The names of tools that it takes; None: any."""
 
     results_in_order: bool = False
     """Results must stand in the order of their calls, and say the name of the tool."""
 
-    call_signatures: bool = False
+    signatures: bool = False
     """Calls and texts have a place for reasoning state of their own."""
 
     arguments: Literal["text", "object"] = "text"
     """How arguments are written."""
 
-    media: Mapping[str, frozenset[str]]
+
+class ToolSupport(Struct, frozen=True, kw_only=True):
+    """Tools that can be declared, and tool choice."""
+
+    name_rule: IdentifierRule | None = None
+    """The names of tools that it takes; None: any."""
+
+    kinds: frozenset[str] = frozenset({"function"})
+    """Tool kinds beside its own provider tools: function, custom, namespace."""
+
+    hosted: tuple[HostedTool, ...] = ()
+    """Tools of its own that the provider runs, and that other protocols have, too."""
+
+    hosted_alone: bool = False
+    """It takes tools of its own only where no functions are declared."""
+
+    choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
+    """Tool choices; `allowed` means that auto and required can be narrowed to names,
+    `allowed.required` that only required can."""
+
+    explicit_strict: bool = False
+    """Whether a tool is strict should be said: servers take silence for different things."""
+
+    strict_default: bool | None = False
+    """What a tool without `strict` means; None: the protocol has no such field."""
+
+    lists_all_required: bool = False
+    """Its clients tend to list every parameter as required, optional ones too."""
+
+    wants_true_required: bool = False
+    """A model behind it must fill every parameter that is listed as required."""
+
+
+class SchemaSupport(Struct, frozen=True, kw_only=True):
+    """The subsets of JSON Schema that it takes."""
+
+    tools: str = ""
+    """The subset of JSON Schema that tools are declared in; none: any JSON Schema."""
+
+    strict: str = ""
+    """The subset where `strict` is asked for."""
+
+    output: str = ""
+    """The subset of schemas for structured output."""
+
+    formats: frozenset[str] | None = None
+    """The formats that its schemas may name; None: any."""
+
+    object_root: bool = False
+    """A tool's schema is an object at its top, and no union around one."""
+
+    openapi: bool = False
+    """Its clients may write schemas as OpenAPI does."""
+
+
+class MediaSupport(Struct, frozen=True, kw_only=True):
+    """Media and citations in messages."""
+
+    accepted: Mapping[str, frozenset[str]]
     """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or
     `kind.source`.
     """
 
-    media_fields: frozenset[str] = frozenset({"name"})
+    fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
-    no_state: frozenset[str] = frozenset()
-    """What its clients write in the place of state that they do not have."""
-
-    state_mark: str = ""
-    """How another provider's state begins on the wire, where it is not written as it is."""
-
-    fetches_media: bool = True
+    fetches_urls: bool = True
     """It fetches what a URL points to, wherever that is."""
 
-    tools: frozenset[str] = frozenset({"function"})
-    """Tool kinds beside its own provider tools: function, custom, namespace."""
+    citations: frozenset[str] = frozenset()
+    """Citation shapes that it carries natively."""
 
-    hosted_tools: tuple[HostedTool, ...] = ()
-    """Tools of its own that the provider runs, and that other protocols have, too."""
 
-    client_tools: tuple[ClientTool, ...] = ()
-    """Tools of its own that the client runs."""
+class ReasoningSupport(Struct, frozen=True, kw_only=True):
+    """How reasoning is asked for, and which state must come back."""
 
-    found_tools: Mapping[str, str] = {}
-    """Parts that name a tool which a search has found, by type: the member with its name."""
+    empty_states: frozenset[str] = frozenset()
+    """What its clients write in the place of state that they do not have."""
 
-    provider_tools_alone: bool = False
-    """It takes tools of its own only where no functions are declared."""
+    foreign_prefix: str = ""
+    """How another provider's state begins on the wire, where it is not written as it is."""
 
-    tool_choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
-    """Tool choices; `allowed` means that auto and required can be narrowed to names,
-    `allowed.required` that only required can."""
-
-    reasoning: frozenset[str] = frozenset()
+    controls: frozenset[str] = frozenset()
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
     choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
 
-    reasoning_bars_force: bool = False
+    bars_forced_tools: bool = False
     """No tool can be forced while reasoning is on."""
 
-    reasoning_bars_prefill: bool = False
+    bars_prefill: bool = False
     """Reasoning cannot be on while the last message is the beginning of the answer."""
 
-    reasoning_bars_sampling: bool = False
+    bars_sampling: bool = False
     """Temperature and the like cannot be chosen while reasoning is on."""
 
     budget_needs_thoughts: bool = False
@@ -189,62 +207,95 @@ class Surface(Struct, frozen=True, kw_only=True):
     efforts: tuple[str, ...] = ()
     """The efforts that it knows, from least to most."""
 
+    takes_unsigned: bool = False
+    """It takes readable reasoning that carries no state."""
+
+    signed: bool = False
+    """It takes reasoning back only with the signature that it came with."""
+
+
+class StreamSupport(Struct, frozen=True, kw_only=True):
+    """How streams are framed, and what its clients need of them."""
+
+    media_type: str = "text/event-stream"
+    """The media type of a stream."""
+
+    array: bool = False
+    """Its streams are one JSON array, unless `alt=sse` is asked for."""
+
+    keep_alive: bytes = b""
+    """Bytes in a stream that say nothing, and that its clients take as a sign of life."""
+
+    errors_inside: frozenset[ErrorKind] = frozenset()
+    """Errors that its clients understand only inside a stream, if they asked for one."""
+
+    comments: bool = True
+    """Its clients read over comments in a stream."""
+
+    retried_error: ErrorKind | None = None
+    """The kind of error after which its clients ask again, told when an answer breaks off."""
+
+    cut_leaves_part_open: bool = False
+    """Its clients ask again for an answer that breaks off only if its last part is still open."""
+
+    one_open_part: bool = False
+    """In a stream, a part ends before the next one starts."""
+
+    by_default: bool = False
+    """Whether an answer is streamed when the request does not say."""
+
+
+class CacheSupport(Struct, frozen=True, kw_only=True):
+    """Marks for the provider's prompt cache."""
+
+    marks: bool = False
+
+    max_marks: int | None = None
+
+
+class Surface(Struct, frozen=True, kw_only=True):
+    """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
+
+    name: str
+
+    path: str
+    """Where requests go, below the base URL; `{model}` is filled in."""
+
+    model_at: tuple[str, ...] = ("model",)
+    """Where an answer, or an event of a stream, names its model."""
+
+    models: str = "/v1/models"
+    """Where it lists its models."""
+
+    headers: frozenset[str] = frozenset()
+    """Headers by which its clients choose something."""
+
+    settings: Mapping[str, str]
+    """Settings of a request that it carries: interlingua field to wire path."""
+
+    client_tools: tuple[ClientTool, ...] = ()
+    """Tools of its own that the client runs."""
+
+    found_tools: Mapping[str, str] = {}
+    """Parts that name a tool which a search has found, by type: the member with its name."""
+
     outputs: frozenset[str] = frozenset({"text", "json", "schema"})
     """Output formats that it can be asked for."""
 
-    explicit_strict: bool = False
-    """Whether a tool is strict should be said: servers take silence for different things."""
-
-    strict_default: bool | None = False
-    """What a tool without `strict` means; None: the protocol has no such field."""
-
-    schema: str = ""
-    """The subset of JSON Schema that tools are declared in; none: any JSON Schema."""
-
-    strict_schema: str = ""
-    """The subset where `strict` is asked for."""
-
-    output_schema: str = ""
-    """The subset of schemas for structured output."""
-
-    schema_formats: frozenset[str] | None = None
-    """The formats that its schemas may name; None: any."""
-
-    object_schemas: bool = False
-    """A tool's schema is an object at its top, and no union around one."""
-
-    openapi_schemas: bool = False
-    """Its clients may write schemas as OpenAPI does."""
-
-    lists_all_required: bool = False
-    """Its clients tend to list every parameter as required, optional ones too."""
-
-    wants_true_required: bool = False
-    """A model behind it must fill every parameter that is listed as required."""
-
     requires_max_tokens: bool = False
-    stream_default: bool = False
-    """Whether an answer is streamed when the request does not say."""
-
-    cache_marks: bool = False
-    max_cache_marks: int | None = None
-    citations: frozenset[str] = frozenset()
-    """Citation shapes that it carries natively."""
-
-    reasoning_unsigned: bool = False
-    """It takes readable reasoning that carries no state."""
-
-    signs_reasoning: bool = False
-    """It takes reasoning back only with the signature that it came with."""
-
-    parts_in_content: bool = False
-    """Calls, results and reasoning stand among the content of a message, not beside it."""
 
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""
 
-    many_choices: bool = False
-    """A response may hold several choices."""
-
     minor: frozenset[str] = frozenset()
     """Wire keys that mean nothing outside the protocol: their loss is no loss of meaning."""
+
+    messages: MessageSupport
+    system: SystemSupport = SystemSupport()
+    calls: CallSupport = CallSupport()
+    tools: ToolSupport = ToolSupport()
+    schema: SchemaSupport = SchemaSupport()
+    media: MediaSupport
+    reasoning: ReasoningSupport = ReasoningSupport()
+    stream: StreamSupport = StreamSupport()
+    cache: CacheSupport = CacheSupport()

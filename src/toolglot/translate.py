@@ -2,8 +2,8 @@
 
     decode (source)  →  adapt  →  encode (target)
 
-Same protocol on both sides: what came in goes out untouched, after it was read once to know that it
-is sound; only another provider's sealed reasoning state is taken out.
+Same protocol on both sides: what came in goes out untouched, after it was decoded once to know that
+it is valid; only another provider's sealed reasoning state is taken out.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt import adapt_request, adapt_response, emulate_at_home, told
-from toolglot.adapt.answers.parts import asked_name
-from toolglot.adapt.answers.token_scale import scale_usage
+from toolglot.adapt import (
+    adapt_request,
+    adapt_response,
+    context_of_request,
+    emulate_tools_only,
+)
 from toolglot.adapt.calls.ids import alias_ids, chooses_ids
-from toolglot.adapt.calls.text_calls import promote
-from toolglot.adapt.calls.undo_calls import restore
-from toolglot.adapt.calls.validate import asks, check_calls
 from toolglot.adapt.messages.system import drop_attribution
 from toolglot.adapt.reasoning.sealed_state import TAG, unseal
 from toolglot.context import Context, Options
@@ -57,7 +57,7 @@ def decode_response(
     """The interlingua of a response or an error in the protocol `source`."""
     codec = get_protocol(source)
     ctx = context or _context(Options(), source, source, body)
-    wire = WireResponse(body=_read_answer(body, status, ctx), status=status)
+    wire = WireResponse(body=_read_json(body, status, ctx), status=status)
     return codec.decode_response(wire, ctx)
 
 
@@ -81,31 +81,30 @@ def translate_request(
     """A request for `target` from one in the protocol `source`, and what that changed.
 
     `path` is the URL path it came on, for protocols that keep the model there. Options are the
-    fields of
-    `Options`: `strict`, `max_tokens`, `model` and so on.
+    fields of `Options`: `strict`, `max_tokens`, `model` and so on.
     """
     ctx = context or _context(Options(**options), source, target, body)
     wire = WireRequest(body=read_body(body, ctx), path=path)
-    if ctx.options.model is None and stays(body, source, target, ctx.options):
-        get_protocol(source).decode_request(wire, ctx)
+    request = get_protocol(source).decode_request(wire, ctx)
+    if ctx.options.model is None and passes_through(body, source, target, ctx.options):
         return wire, ctx.receipt()
-    asked = get_protocol(source).decode_request(wire, ctx)
-    return send(asked, source, target, ctx), ctx.receipt()
+    return encode_request_for(request, source, target, ctx), ctx.receipt()
 
 
-def send(asked: Request, source: str, target: str, ctx: Context) -> WireRequest:
-    """What a provider gets of a client's request that was read already."""
-    request = asked if ctx.options.model is None else replace(asked, model=ctx.options.model)
-    request = _at_home(request, ctx) if source == target else adapt_request(request, ctx)
-    return get_protocol(target).encode_request(request, ctx)
+def encode_request_for(request: Request, source: str, target: str, ctx: Context) -> WireRequest:
+    """A client's request as its provider gets it: adapted and encoded."""
+    if ctx.options.model is not None:
+        request = replace(request, model=ctx.options.model)
+    adapt = _adapt_in_protocol if source == target else adapt_request
+    return get_protocol(target).encode_request(adapt(request, ctx), ctx)
 
 
-def stays(body: Body, source: str, target: str, options: Options) -> bool:
-    """Whether a request leaves as it came: it stays in its protocol and nothing in it is ours."""
-    if source != target or _changes(options):
+def passes_through(body: Body, source: str, target: str, options: Options) -> bool:
+    """Whether a request is sent as it came: it stays in its protocol and nothing in it is ours."""
+    if source != target or chooses_ids(options) or options.emulated_dialect is not None:
         return False
     surface = get_protocol(source).SURFACE
-    return not (_has_carrier(body, surface) or _has_attribution(body, surface, options))
+    return not (_has_sealed_state(body, surface) or _has_attribution(body, surface, options))
 
 
 def translate_response(
@@ -125,50 +124,34 @@ def translate_response(
     that it asked for and repeats what its protocol repeats.
     """
     ctx = context or answer_context(source, target, body, request, Options(**options))
-    wire = read_answer(body, status, headers, ctx)
+    wire = read_response(body, status, headers, ctx)
     response = get_protocol(source).decode_response(wire, ctx)
-    return show(response, wire, source, target, ctx), ctx.receipt()
+    return encode_response_for(response, wire, target, ctx), ctx.receipt()
 
 
-def show(
-    response: Response | ApiError, wire: WireResponse, source: str, target: str, ctx: Context
+def encode_response_for(
+    response: Response | ApiError, wire: WireResponse, target: str, ctx: Context
 ) -> WireResponse:
-    """What a client gets of an answer that was read already; `wire` itself if nothing changes."""
-    encoder = get_protocol(target)
-    if source == target:
-        shown = _shown_at_home(response, ctx) if isinstance(response, Response) else response
-        return wire if shown is response else encoder.encode_response(shown, ctx)
-    if isinstance(response, Response):
-        response = adapt_response(response, ctx)
-    return encoder.encode_response(response, ctx)
-
-
-def _shown_at_home(response: Response, ctx: Context) -> Response:
-    """An answer in its own protocol, with the calls that were found in its text or corrected.
-
-    What has to be written anew names the model that the client asked for.
+    """A provider's answer as its client gets it: adapted and encoded; `wire` itself if it stays in
+    its protocol and nothing in it changes.
     """
-    shown = promote(response, ctx)
-    if ctx.options.emulated_dialect is not None:
-        shown = restore(shown, ctx)
-    if asks(ctx.options):
-        shown = check_calls(shown, ctx)
-    shown = scale_usage(shown, ctx)
-    model = asked_name(ctx)
-    return shown if shown is response or not model else replace(shown, model=model)
+    adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
+    if adapted is response and ctx.source is ctx.target:
+        return wire
+    return get_protocol(target).encode_response(adapted, ctx)
 
 
-def read_answer(
+def read_response(
     body: Body, status: int, headers: Mapping[str, str] | None, ctx: Context
 ) -> WireResponse:
-    """An answer as it came."""
-    return WireResponse(
-        body=_read_answer(body, status, ctx), status=status, headers=_lower(headers)
-    )
+    """A response or an error as it came."""
+    return WireResponse(body=_read_json(body, status, ctx), status=status, headers=_lower(headers))
 
 
-def _read_answer(body: Body, status: int, ctx: Context) -> Json:
-    """The JSON of an answer; an error that is no JSON, such as a proxy's page, is one in words."""
+def _read_json(body: Body, status: int, ctx: Context) -> Json:
+    """The JSON of an answer; of an error that is no JSON, such as a proxy's page, an error with its
+    text.
+    """
     try:
         return read_body(body, ctx)
     except DecodeError:
@@ -200,7 +183,7 @@ def answer_context(
         sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request, ctx.declared = asked, asked.tools
     if source != target or options.emulated_dialect is not None:
-        done = told(sent, client, provider, options)
+        done = context_of_request(sent, client, provider, options)
         ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
 
@@ -215,15 +198,10 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
 
 
-def _changes(options: Options) -> bool:
-    """Whether a request is changed even if it stays in its protocol."""
-    return chooses_ids(options) or options.emulated_dialect is not None
-
-
-def _at_home(request: Request, ctx: Context) -> Request:
+def _adapt_in_protocol(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
     if ctx.options.emulated_dialect is not None:
-        return emulate_at_home(request, ctx)
+        return emulate_tools_only(request, ctx)
     request = unseal(request, ctx)
     if ctx.options.attribution == "drop":
         request = drop_attribution(request, ctx)
@@ -241,16 +219,16 @@ def _digest(body: Body) -> bytes:
     return digest(_bytes(body), 16)
 
 
-def _has_carrier(body: Body, surface: Surface) -> bool:
-    return (surface.state_mark or TAG).encode() in _bytes(body)
+def _has_sealed_state(body: Body, surface: Surface) -> bool:
+    return (surface.reasoning.foreign_prefix or TAG).encode() in _bytes(body)
 
 
 def _has_attribution(body: Body, surface: Surface, options: Options) -> bool:
     """Whether there may be a line to take out."""
-    if options.attribution == "keep" or not surface.attributions:
+    if options.attribution == "keep" or not surface.system.attributions:
         return False
     data = _bytes(body)
-    return any(each.encode() in data for each in surface.attributions)
+    return any(each.encode() in data for each in surface.system.attributions)
 
 
 def _bytes(body: Body) -> bytes:

@@ -26,7 +26,7 @@ class Live(Protocol):
         ...
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class UndoStep(Struct, frozen=True, kw_only=True):
     """One change of one tool, seen from its result: what the tool was before it."""
 
     name: str
@@ -61,7 +61,7 @@ class Undo:
     __slots__ = ("ids", "tools")
 
     def __init__(self) -> None:
-        self.tools: dict[str, tuple[Step, ...]] = {}
+        self.tools: dict[str, tuple[UndoStep, ...]] = {}
         self.ids: dict[str, str] = {}
 
     def __bool__(self) -> bool:
@@ -76,7 +76,7 @@ class Undo:
             for step in steps
         )
 
-    def tool(self, after: str, step: Step) -> None:
+    def tool(self, after: str, step: UndoStep) -> None:
         """A tool is called `after` from now on; before, it was what the step says.
 
         A member of a namespace may share its name with other tools, whose steps are not its own.
@@ -88,7 +88,7 @@ class Undo:
         """A call has the id `after` for the provider."""
         self.ids[after] = before
 
-    def steps(self, name: str) -> tuple[Step, ...]:
+    def steps(self, name: str) -> tuple[UndoStep, ...]:
         """What was done to the tool that has this name at the provider, latest first."""
         return self.tools.get(name, ())[::-1]
 

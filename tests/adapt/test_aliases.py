@@ -7,12 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.adapt.aliases import FREE, Aliases, all_fit, make_alias, pattern
-from toolglot.surface import ID_RULES, Rule
+from toolglot.surface import ID_RULES, IdentifierRule
 
-PLAIN = Rule(chars="a-zA-Z0-9_-", most=64)
+PLAIN = IdentifierRule(chars="a-zA-Z0-9_-", most=64)
 MISTRAL = ID_RULES["mistral"]
-STARTS = Rule(chars="a-z0-9._A-Z-", first="a-zA-Z_", most=40)
-RULES = [PLAIN, MISTRAL, STARTS, Rule(most=64), Rule(chars="a-zA-Z0-9_-"), Rule(most=40)]
+STARTS = IdentifierRule(chars="a-z0-9._A-Z-", first="a-zA-Z_", most=40)
+RULES = [
+    PLAIN,
+    MISTRAL,
+    STARTS,
+    IdentifierRule(most=64),
+    IdentifierRule(chars="a-zA-Z0-9_-"),
+    IdentifierRule(most=40),
+]
 
 
 @pytest.mark.parametrize(
@@ -29,10 +36,10 @@ RULES = [PLAIN, MISTRAL, STARTS, Rule(most=64), Rule(chars="a-zA-Z0-9_-"), Rule(
         (MISTRAL, "aB3xK9mP_", False),
         (STARTS, "_a.b", True),
         (STARTS, "1a", False),
-        (Rule(most=3), "\n.é", True),
-        (Rule(most=3), "abcd", False),
-        (Rule(), "x" * 9999, True),
-        (Rule(), "", False),
+        (IdentifierRule(most=3), "\n.é", True),
+        (IdentifierRule(most=3), "abcd", False),
+        (IdentifierRule(), "x" * 9999, True),
+        (IdentifierRule(), "", False),
         (FREE, "", True),
     ],
 )

@@ -1,9 +1,15 @@
 """The chain of passes, and passes of one's own."""
 
+import pytest
 from msgspec.structs import replace
+from tests.laws.streams import decode, stream_of
+from tests.wires import answer, words
 
 import toolglot
+from toolglot import decode_response, encode_response
+from toolglot.events import PartDelta, PartStarted, fold
 from toolglot.ir import Text
+from toolglot.registry import PROTOCOLS
 
 
 def shout(request, ctx):
@@ -60,3 +66,36 @@ def test_a_pass_of_ones_own_over_responses_sees_the_clients_calls():
         response_passes=(look,),
     )
     assert seen == ["cat"]
+
+
+class _Shout:
+    """Makes the words of an answer capital letters."""
+
+    def __init__(self, ctx):
+        self._ctx = ctx
+
+    def feed(self, event):
+        if isinstance(event, PartDelta) and event.field == "text":
+            return (replace(event, text=event.text.upper()),)
+        if isinstance(event, PartStarted) and isinstance(event.part, Text):
+            if event.part.text:
+                self._ctx.note("value-mapped", self._ctx.part_at(event.index), "louder")
+            return (replace(event, part=replace(event.part, text=event.part.text.upper())),)
+        return (event,)
+
+
+@pytest.mark.parametrize(("source", "target"), [(a, b) for a in PROTOCOLS for b in PROTOCOLS])
+def test_a_users_event_pass_sees_whole_answers_and_streams(source, target):
+    """In every pair, also where nothing else would change."""
+    said = answer("quietly")
+    wire, receipt = toolglot.translate_response(
+        encode_response(said, target=source).data(),
+        source=source,
+        target=target,
+        event_passes=(_Shout,),
+    )
+    assert words(decode_response(wire.data(), source=target)) == "QUIETLY"
+    assert "value-mapped" in receipt.codes()
+    translator = toolglot.StreamTranslator(source, target, watch=True, event_passes=(_Shout,))
+    data = translator.feed(stream_of(source, said)) + translator.close()
+    assert words(fold(decode(target, [data]))) == "QUIETLY"

@@ -10,13 +10,13 @@ from tests.dialects.samples import SAMPLES, TOOLS
 
 from toolglot.dialects.reader import STREAM_FROM
 from toolglot.dialects.text import (
-    Begun,
-    Broken,
-    Call,
-    Piece,
-    Reasoning,
-    Text,
+    ArgumentSegment,
+    BrokenSegment,
+    CallSegment,
+    CallStartSegment,
+    ReasoningSegment,
     TextDecoder,
+    TextSegment,
     merged,
     parse_text,
 )
@@ -68,11 +68,11 @@ def together(segments):
     done = []
     pieces = []
     for each in segments:
-        if isinstance(each, Begun):
+        if isinstance(each, CallStartSegment):
             pieces = [each]
-        elif isinstance(each, Piece):
+        elif isinstance(each, ArgumentSegment):
             pieces.append(each.text)
-        elif isinstance(each, (Call, Broken)) and pieces:
+        elif isinstance(each, (CallSegment, BrokenSegment)) and pieces:
             begun, *texts = pieces
             pieces = []
             done.append(("".join(texts), begun.name, each))
@@ -103,7 +103,7 @@ def test_the_call_is_known_before_its_arguments_s3_27(text):
     for place, char in enumerate(text):
         segments = decoder.feed(char)
         seen += [decoder.in_progress] if decoder.in_progress not in seen else []
-        if any(isinstance(each, Begun) for each in segments):
+        if any(isinstance(each, CallStartSegment) for each in segments):
             assert place < STREAM_FROM + 150
     decoder.close()
     call_id = "functions.note_tide:7" if "functions." in text else "call_0"
@@ -119,7 +119,7 @@ def test_a_call_that_is_cut_is_the_same_at_any_cut(text, end, seed):
     assert together(live(text, ones())) == whole
     assert together(live(text, dice(seed))) == whole
     for each in whole:
-        if isinstance(each, tuple) and isinstance(each[2], Broken):
+        if isinstance(each, tuple) and isinstance(each[2], BrokenSegment):
             assert each[2].raw in text
             assert len(each[0]) >= STREAM_FROM
 
@@ -139,7 +139,7 @@ def test_every_sample_is_the_same_live(name):
 
 def test_short_calls_never_leave_early():
     text = '<tool_call>{"name": "ring_bell", "arguments": {"times": 2}}</tool_call>'
-    assert [type(each) for each in live(text, ones())] == [Call]
+    assert [type(each) for each in live(text, ones())] == [CallSegment]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_a_call_that_turns_out_to_be_none_is_broken(end):
     text += "</tool_call> after"
     for sizes in (ones(), dice(3)):
         (pieces, name, last), after = together(live(text, sizes))
-        assert isinstance(last, Broken)
+        assert isinstance(last, BrokenSegment)
         assert name == last.name == "look_up"
         assert pieces.startswith('{"query": "moon ')
         assert last.raw.removesuffix("</tool_call>") + "</tool_call>" + after.text == text
-    assert not any(isinstance(each, Reasoning) for each in live(text, ones()))
-    assert isinstance(parse_text(text, TOOLS).segments[0], (Text, Call))
+    assert not any(isinstance(each, ReasoningSegment) for each in live(text, ones()))
+    assert isinstance(parse_text(text, TOOLS).segments[0], (TextSegment, CallSegment))

@@ -11,7 +11,15 @@ from tests.dialects.samples import SAMPLES, TOOLS
 
 from toolglot.dialects.markers import SearchState, marker_set
 from toolglot.dialects.table import DIALECTS
-from toolglot.dialects.text import Begun, Broken, Call, Piece, Reasoning, Text, TextDecoder
+from toolglot.dialects.text import (
+    ArgumentSegment,
+    BrokenSegment,
+    CallSegment,
+    CallStartSegment,
+    ReasoningSegment,
+    TextDecoder,
+    TextSegment,
+)
 
 FILE = Path(__file__).parents[1] / "fixtures" / "dialects" / "prose" / "texts.jsonl"
 TEXTS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").split("\n") if line]
@@ -45,7 +53,7 @@ def test_prose_comes_back_byte_for_byte_case_47(text):
                 continue
             decoder = TextDecoder("auto", TOOLS, live=True, marked_only=marked_only)
             segments = fed(decoder, pieces)
-            assert {type(each) for each in segments} <= {Text}
+            assert {type(each) for each in segments} <= {TextSegment}
             assert "".join(each.text for each in segments) == text
             assert decoder.dialect is None
 
@@ -74,12 +82,12 @@ def accounted(segments):
     """The text that segments stand for."""
     parts = []
     for each in segments:
-        if isinstance(each, (Text, Reasoning)):
+        if isinstance(each, (TextSegment, ReasoningSegment)):
             parts.append(each.text)
-        elif isinstance(each, (Call, Broken)):
+        elif isinstance(each, (CallSegment, BrokenSegment)):
             parts.append(each.raw)
         else:
-            assert isinstance(each, (Begun, Piece))
+            assert isinstance(each, (CallStartSegment, ArgumentSegment))
     return parts
 
 
@@ -94,7 +102,7 @@ def test_no_text_is_an_error_and_no_word_is_lost(text, dialect, seed, thinking):
         assert found == part
         assert len(gap) < 200
     for each in fed(TextDecoder(dialect, tools, thinking=thinking), [text]):
-        if isinstance(each, Call):
+        if isinstance(each, CallSegment):
             assert isinstance(json.loads(each.arguments), dict)
             assert tools is None or each.name in ("ring_bell", "look_up", "note_tide")
 

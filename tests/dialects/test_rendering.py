@@ -13,7 +13,7 @@ from tests.dialects.samples import BOTH, TOOLS
 import toolglot
 from toolglot import ir
 from toolglot.dialects.literals import same
-from toolglot.dialects.reader import Call
+from toolglot.dialects.reader import CallSegment
 from toolglot.dialects.rendering import render_calls, render_result, render_tools
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import TextDecoder, parse_text
@@ -82,7 +82,11 @@ def read(text: str, tools: list[Any] | None, dialect: str, size: int) -> list[tu
     decoder = TextDecoder(dialect, tools)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     segments = [each for piece in pieces for each in decoder.feed(piece)] + decoder.close()
-    return [(each.name, json.loads(each.arguments)) for each in segments if isinstance(each, Call)]
+    return [
+        (each.name, json.loads(each.arguments))
+        for each in segments
+        if isinstance(each, CallSegment)
+    ]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -154,7 +158,7 @@ def test_arguments_stay_as_they_were_written():
         {"type": "function", "id": "a", "function": {"name": "f", "arguments": '{"x": 1}'}},
         {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}},
         {"name": "f", "args": {"x": 1}},
-        Call("a", "f", '{"x": 1}'),
+        CallSegment("a", "f", '{"x": 1}'),
     ],
 )
 def test_calls_come_in_any_shape(call):
@@ -166,7 +170,7 @@ def test_ids_are_told_where_a_dialect_has_them():
     call = {"id": "a1", "name": "f", "arguments": {}}
     assert parse_text(render_calls([call], "xml_id_name_args"), None, "xml_id_name_args").calls[
         0
-    ] == Call("a1", "f", "{}", render_calls([call], "xml_id_name_args"))
+    ] == CallSegment("a1", "f", "{}", render_calls([call], "xml_id_name_args"))
     assert '"tool_call_id": "a1"' in render_calls([call], "cohere_command3")
     assert "functions.f:0<" in render_calls([call], "kimi_k2")
     numbered = {**call, "id": "functions.f:7"}

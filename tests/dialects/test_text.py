@@ -11,11 +11,11 @@ from tests.dialects.samples import SAMPLES, TOOLS
 from toolglot.dialects import reader
 from toolglot.dialects.table import DIALECTS
 from toolglot.dialects.text import (
-    Call,
+    CallSegment,
     ParsedText,
-    Reasoning,
-    Text,
+    ReasoningSegment,
     TextDecoder,
+    TextSegment,
     merged,
     parse_text,
 )
@@ -67,16 +67,20 @@ def test_prose_is_no_call_d_20(text):
 @pytest.mark.parametrize("text", PROSE)
 @pytest.mark.parametrize("dialect", ["hermes", "qwen3_coder", "glm45", "mistral", "gemma4"])
 def test_prose_is_no_call_in_a_dialect_that_was_named(text, dialect):
-    assert parse_text(text, TOOLS, dialect) == ParsedText(dialect, (Text(text),))
+    assert parse_text(text, TOOLS, dialect) == ParsedText(dialect, (TextSegment(text),))
 
 
 def test_text_around_calls_keeps_its_order_and_white_space_s3_26():
     """S3-26, S3-09: words before, between and after; each call knows its own text."""
     parsed = parse_text(f" a \n{BELL}\n\tb\n{BELL} c ", TOOLS)
     first, call, between, again, last = parsed.segments
-    assert (first, between, last) == (Text(" a \n"), Text("\n\tb\n"), Text(" c "))
-    assert isinstance(call, Call)
-    assert isinstance(again, Call)
+    assert (first, between, last) == (
+        TextSegment(" a \n"),
+        TextSegment("\n\tb\n"),
+        TextSegment(" c "),
+    )
+    assert isinstance(call, CallSegment)
+    assert isinstance(again, CallSegment)
     assert (call.raw, again.raw) == (BELL, BELL)
     assert (call.id, again.id) == ("call_0", "call_1")
 
@@ -178,34 +182,34 @@ def test_unknown_dialect_is_refused():
 def test_segments_come_as_soon_as_they_are_certain_s3_24():
     """S3-24, S3-25: text at once, a call when it is complete, once, and what follows it is kept."""
     decoder = TextDecoder("auto", TOOLS)
-    assert decoder.feed("Hello.") == [Text("Hello.")]
+    assert decoder.feed("Hello.") == [TextSegment("Hello.")]
     assert decoder.feed("<tool") == []
     assert decoder.feed("_call>") == []
     call = decoder.feed(BELL[11:] + "after <")
-    assert [type(each) for each in call] == [Call, Text]
-    assert call[1] == Text("after ")
-    assert decoder.feed("b") == [Text("<b")]
+    assert [type(each) for each in call] == [CallSegment, TextSegment]
+    assert call[1] == TextSegment("after ")
+    assert decoder.feed("b") == [TextSegment("<b")]
     assert decoder.close() == []
 
 
 def test_held_text_is_flushed_at_the_end():
     decoder = TextDecoder("hermes")
-    assert decoder.feed("x <tool_c") == [Text("x ")]
-    assert decoder.close() == [Text("<tool_c")]
+    assert decoder.feed("x <tool_c") == [TextSegment("x ")]
+    assert decoder.close() == [TextSegment("<tool_c")]
 
 
 def test_first_of_two_calls_does_not_wait_for_the_second():
     decoder = TextDecoder("minimax_m2", TOOLS)
     one = '<invoke name="ring_bell"><parameter name="times">1</parameter></invoke>'
     found = decoder.feed(f"<minimax:tool_call>{one}<inv")
-    assert [each.name for each in found if isinstance(each, Call)] == ["ring_bell"]
+    assert [each.name for each in found if isinstance(each, CallSegment)] == ["ring_bell"]
 
 
 def test_reasoning_comes_as_it_is_written():
     decoder = TextDecoder("hermes")
-    assert decoder.feed("<think>a") == [Reasoning("a")]
-    assert decoder.feed("b</thi") == [Reasoning("b")]
-    assert decoder.feed("nk>c") == [Text("c")]
+    assert decoder.feed("<think>a") == [ReasoningSegment("a")]
+    assert decoder.feed("b</thi") == [ReasoningSegment("b")]
+    assert decoder.feed("nk>c") == [TextSegment("c")]
 
 
 def test_call_ends_reasoning_that_was_not_closed():

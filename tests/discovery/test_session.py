@@ -26,7 +26,7 @@ from tests.evidence import evidence
 from toolglot import profiles
 from toolglot.dialects.text import parse_text
 from toolglot.discovery import MAX_PROBES, Discovery, ProbeResponse, to_profile
-from toolglot.discovery.findings import SUBJECTS
+from toolglot.discovery.probe_findings import SUBJECTS
 from toolglot.parsers import get_parser, parse_tool_calls
 from toolglot.profiles import register_profile
 from toolglot.registry import PROTOCOLS

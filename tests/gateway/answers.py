@@ -30,7 +30,7 @@ def pieces_of(protocol):
 
 
 def kind_of(protocol):
-    return get_protocol(protocol).SURFACE.stream_type
+    return get_protocol(protocol).SURFACE.stream.media_type
 
 
 async def answer_well(turn, protocol):

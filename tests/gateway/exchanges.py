@@ -43,7 +43,7 @@ def scripted(protocol, seen):
         seen.append((request, body))
         if body.get("stream") or "stream" in request.path:
             surface = get_protocol(protocol).SURFACE
-            response = web.StreamResponse(headers={"Content-Type": surface.stream_type})
+            response = web.StreamResponse(headers={"Content-Type": surface.stream.media_type})
             await response.prepare(request)
             for piece in streamed(protocol):
                 await response.write(piece)

@@ -9,7 +9,7 @@ from aiohttp import web
 from tests.quiet import ignore_hangups
 
 from toolglot.gateway.app import make_app
-from toolglot.gateway.config import Config, Provider, Route, Server
+from toolglot.gateway.config import Config, Provider, RouteConfig, Server
 
 
 @asynccontextmanager
@@ -58,7 +58,7 @@ def provider(protocol, url, **more):
 
 def to(*targets, match="*", **more):
     """A route."""
-    return Route(match=match, to=targets, **more)
+    return RouteConfig(match=match, to=targets, **more)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Script:
 
     async def _stream(self, request, answer):
         codec = get_protocol(self.protocol)
-        reply = web.StreamResponse(headers={"Content-Type": codec.SURFACE.stream_type})
+        reply = web.StreamResponse(headers={"Content-Type": codec.SURFACE.stream.media_type})
         await reply.prepare(request)
         encoder = codec.StreamEncoder(Context())
         for event in unfold(answer):

@@ -108,7 +108,7 @@ def test_every_request_of_agent_clients_is_answered(said, theirs):
     found, seen = through(theirs, ("POST", path, {"data": json.dumps(body), "params": params}))
     ((status, headers, stream),) = found
     assert status == 200
-    assert headers["Content-Type"] == get_protocol(client).SURFACE.stream_type
+    assert headers["Content-Type"] == get_protocol(client).SURFACE.stream.media_type
     assert lint_stream(stream, client) == []
     assert len(seen) == 1
 
@@ -142,7 +142,7 @@ def test_the_model_of_the_provider_is_not_told_in_a_header(theirs, stream):
             reply.headers.update(told)
             return reply
         surface = get_protocol(theirs).SURFACE
-        response = web.StreamResponse(headers={"Content-Type": surface.stream_type, **told})
+        response = web.StreamResponse(headers={"Content-Type": surface.stream.media_type, **told})
         await response.prepare(request)
         for piece in streamed(theirs):
             await response.write(piece)

@@ -4,8 +4,8 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
-from toolglot.gateway.access.virtual_keys import Key
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.access.virtual_keys import VirtualKey
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.incoming import read_incoming
 
 
@@ -75,4 +75,4 @@ def test_what_is_the_same_for_a_whole_conversation():
 
 def test_whose_it_is():
     request = read("openai-chat", b'{"model":"m"}')
-    assert replace(request, holder=Key(id="k1", name="one", created=0.0)).owner == "k1"
+    assert replace(request, holder=VirtualKey(id="k1", name="one", created=0.0)).owner == "k1"

@@ -15,7 +15,7 @@ from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, Server
 from toolglot.registry import get_protocol
 
-SIGNED = [name for name in NAMES if get_protocol(name).SURFACE.keep_alive]
+SIGNED = [name for name in NAMES if get_protocol(name).SURFACE.stream.keep_alive]
 """Protocols whose clients take some bytes as a sign of life."""
 
 
@@ -102,7 +102,7 @@ def test_a_waiting_client_gets_signs_of_life(ours, theirs):
             return dechunked(data)
 
     data = asyncio.run(run())
-    sign = get_protocol(ours).SURFACE.keep_alive
+    sign = get_protocol(ours).SURFACE.stream.keep_alive
     if sign.strip():
         assert data.count(sign) >= 2
     elif sign:
@@ -125,7 +125,7 @@ def test_no_sign_of_life_inside_an_event(name):
             await writer.wait_closed()
             return dechunked(data)
 
-    told, sign = asyncio.run(run()), get_protocol(name).SURFACE.keep_alive
+    told, sign = asyncio.run(run()), get_protocol(name).SURFACE.stream.keep_alive
     assert _between_events(told, sign) == b"".join(pieces_of(name))
 
 
@@ -162,7 +162,7 @@ def test_a_line_that_ended_is_no_event_that_ended():
             return dechunked(data)
 
     first, *rest = pieces_of("anthropic")
-    sign = get_protocol("anthropic").SURFACE.keep_alive
+    sign = get_protocol("anthropic").SURFACE.stream.keep_alive
     assert _between_events(asyncio.run(run()), sign) == first + event + b"".join(rest)
 
 

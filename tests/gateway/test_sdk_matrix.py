@@ -127,7 +127,7 @@ def test_only_chat_streams_end_in_done(client, theirs, running):
     wire = encode_request(request, target=client)
     reply = httpx.post(url + wire.path, content=wire.data(), params=dict(wire.query), timeout=30)
     assert reply.status_code == 200
-    assert reply.headers["content-type"].startswith(get_protocol(client).SURFACE.stream_type)
+    assert reply.headers["content-type"].startswith(get_protocol(client).SURFACE.stream.media_type)
     assert reply.content.count(b"[DONE]") == (1 if client == "openai-chat" else 0)
 
 

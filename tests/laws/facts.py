@@ -47,7 +47,7 @@ def request_facts(request: ir.Request, ctx: Context) -> Iterator[Fact]:
         yield from _tool(tool, f"{surface.settings.get('tools', 'tools')}[{index}]")
     if request.system is not None:
         for part in request.system.parts:
-            yield from _part(part, surface.system_slot or "system")
+            yield from _part(part, surface.system.slot or "system")
     for index, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
             yield from _part(part, ctx.at(index, place), ctx.at(index))
@@ -129,7 +129,7 @@ def response_facts(response: ir.Response, ctx: Context) -> Iterator[Fact]:
     yield "model", ("model", response.model)
     for choice in response.choices:
         for place, part in enumerate(choice.parts):
-            yield from _part(part, f"{ctx.source.content if ctx.source else ''}[{place}]")
+            yield from _part(part, f"{ctx.source.messages.content if ctx.source else ''}[{place}]")
         if choice.stop is not None:
             yield "stop", ("stop", choice.stop.kind)
     if response.usage is not None:

@@ -139,7 +139,7 @@ def loose(response: ir.Response | ir.ApiError, *protocols: str) -> Any:
     """
     if isinstance(response, ir.ApiError):
         return response.kind, response.message
-    flat = not all(get_protocol(name).SURFACE.ordered for name in protocols)
+    flat = not all(get_protocol(name).SURFACE.messages.ordered for name in protocols)
     choices = [
         (_loose(choice.parts, flat=flat), choice.stop and choice.stop.kind)
         for choice in response.choices
@@ -221,7 +221,7 @@ def assembled(name: str, response: ir.Response | ir.ApiError) -> Any:
     assert isinstance(response, ir.Response)
     (choice,) = response.choices
     parts = choice.parts
-    if not get_protocol(name).SURFACE.ordered:
+    if not get_protocol(name).SURFACE.messages.ordered:
         text = "".join(part.text for part in parts if isinstance(part, ir.Text))
         calls = [part for part in parts if isinstance(part, ir.ToolCall)]
         others = [part for part in parts if not isinstance(part, (ir.Text, ir.ToolCall))]

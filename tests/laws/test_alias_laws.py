@@ -26,7 +26,7 @@ from tests.wires import (
 from toolglot import StreamTranslator, ir
 from toolglot.adapt.aliases import make_alias
 from toolglot.events import fold, unfold
-from toolglot.surface import Rule
+from toolglot.surface import IdentifierRule
 
 IDS = {
     "anthropic": r"[a-zA-Z0-9_-]+",
@@ -58,7 +58,7 @@ texts = (
 def sets(draw: st.DrawFn) -> list[str]:
     """Different texts, among them some that are what another would become."""
     found = draw(st.lists(texts, min_size=1, max_size=5, unique=True))
-    rule = Rule(chars="a-zA-Z0-9_-", most=draw(st.sampled_from([64, 128])))
+    rule = IdentifierRule(chars="a-zA-Z0-9_-", most=draw(st.sampled_from([64, 128])))
     traps = [make_alias(text, rule) for text in found if draw(st.booleans())]
     return draw(st.permutations(list(dict.fromkeys([*found, *traps]))))
 

@@ -162,7 +162,7 @@ def at_home(notes: Any, source: str, target: str) -> list[Any]:
 
 def assert_no_silent_loss(source: str, target: str, body: Any) -> None:
     before, after, notes = round_trip(source, target, body)
-    messages = get_protocol(source).SURFACE.messages
+    messages = get_protocol(source).SURFACE.messages.path
     silent = [
         (path, fact)
         for path, fact in lost(before, after)

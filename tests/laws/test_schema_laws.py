@@ -156,7 +156,7 @@ def test_calls_come_back_as_declared_over_all_pairs(
 ) -> None:
     """X-21, D-06, case-21, case-23: the history tells the provider its form, the answer ours."""
     client, provider = get_protocol(source), get_protocol(target)
-    strict = data.draw(st.booleans()) if client.SURFACE.strict_default is not None else None
+    strict = data.draw(st.booleans()) if client.SURFACE.tools.strict_default is not None else None
     schema = data.draw(schemas(closed=bool(strict)))
     value = data.draw(conforming(schema))
     assume(value is not None)
@@ -181,10 +181,10 @@ def test_calls_come_back_as_declared_over_all_pairs(
     assert isinstance(tool, ir.FunctionTool)
     if tool.parameters != schema:
         assert {note.path for note in receipt} & {"tools[0]", "tools[0].functionDeclarations[0]"}
-    if tool.strict and provider.SURFACE.strict_schema:
-        assert forbidden(tool.parameters, provider.SURFACE.strict_schema) == []
-    elif dialect or provider.SURFACE.schema:
-        assert forbidden(tool.parameters, dialect or provider.SURFACE.schema) == []
+    if tool.strict and provider.SURFACE.schema.strict:
+        assert forbidden(tool.parameters, provider.SURFACE.schema.strict) == []
+    elif dialect or provider.SURFACE.schema.tools:
+        assert forbidden(tool.parameters, dialect or provider.SURFACE.schema.tools) == []
     answer, _ = translate_response(
         CALLS[target](json.loads(history.arguments)),
         source=target,

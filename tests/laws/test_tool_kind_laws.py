@@ -28,8 +28,8 @@ slow_ok = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data
 free_texts = st.text(max_size=40) | st.text(alphabet="\"\\\n{}u'd83e😀\t /", max_size=30)
 """Anything, lone surrogates left out; and what JSON writes in a special way."""
 
-FREEFORM = [(a, b) for a, b in PAIRS if "custom" in get_protocol(a).SURFACE.tools]
-GROUPED = [(a, b) for a, b in PAIRS if "namespace" in get_protocol(a).SURFACE.tools]
+FREEFORM = [(a, b) for a, b in PAIRS if "custom" in get_protocol(a).SURFACE.tools.kinds]
+GROUPED = [(a, b) for a, b in PAIRS if "namespace" in get_protocol(a).SURFACE.tools.kinds]
 STOP = ir.StopReason(kind="tool_calls")
 
 
@@ -113,7 +113,7 @@ def test_any_text_comes_back_from_any_provider(
     body = asked(client, tool, history=(past, result))
     request = sent(client, provider, body)
     (history,) = (p for m in request.messages for p in m.parts if isinstance(p, ir.ToolCall))
-    native = "custom" in get_protocol(provider).SURFACE.tools
+    native = "custom" in get_protocol(provider).SURFACE.tools.kinds
     assert (history.arguments if native else json.loads(history.arguments)["input"]) == text
     assert history.kind == ("custom" if native else "function")
     spaced, escaped = style
@@ -205,7 +205,7 @@ def test_every_member_of_a_namespace_comes_back_as_itself(
     (history,) = (p for m in request.messages for p in m.parts if isinstance(p, ir.ToolCall))
     assert history.namespace is None
     assert history.name in declared
-    wrapped = kind == "custom" and "custom" not in get_protocol(provider).SURFACE.tools
+    wrapped = kind == "custom" and "custom" not in get_protocol(provider).SURFACE.tools.kinds
     call = ir.ToolCall(
         id="call_2",
         name=history.name,

@@ -13,9 +13,10 @@ from tests.wires import said
 
 from toolglot import Context, Options, diagnose, get_protocol, ir, repair_history
 from toolglot import validate_arguments as problems_of
-from toolglot.adapt.answers.passes import Serial
+from toolglot.adapt.answers.part_order import SerializeParts
+from toolglot.adapt.answers.passes import adapt_response
 from toolglot.adapt.calls.repair import repair_arguments
-from toolglot.adapt.calls.validate import Checking, check_calls
+from toolglot.adapt.calls.validate import CheckCalls
 from toolglot.events import Grammar, fold, unfold
 
 slow_ok = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -118,7 +119,7 @@ def test_a_conforming_call_is_never_changed(policy: str, pair: Any, spaced: bool
     assert problems_of(schema, text) == []
     ctx = context(schema, validate=policy)
     response = answer_of(text)
-    assert check_calls(response, ctx) is response
+    assert adapt_response(response, ctx) is response
     assert not ctx.receipt()
 
 
@@ -129,7 +130,7 @@ def test_repaired_arguments_conform_or_are_as_they_were(pair: Any, damage: str) 
     schema, value = pair
     text = DAMAGES[damage](value)
     ctx = context(schema, validate="repair")
-    [found] = arguments_of(check_calls(answer_of(text), ctx))
+    [found] = arguments_of(adapt_response(answer_of(text), ctx))
     codes = ctx.receipt().codes()
     if found != text:
         assert problems_of(schema, found) == []
@@ -172,8 +173,8 @@ def test_a_stream_gives_what_the_whole_gives(pair: Any, damages: Any, options: A
     schema, value = pair
     response = answer_of(*(DAMAGES[damage](value) for damage in damages))
     whole, live = context(schema, **options), context(schema, **options)
-    expected = check_calls(response, whole)
-    serial, checking, grammar = Serial(), Checking(live), Grammar()
+    expected = adapt_response(response, whole)
+    serial, checking, grammar = SerializeParts(), CheckCalls(live), Grammar()
     events = []
     for event in unfold(response):
         for one in serial.feed(event):

@@ -15,7 +15,7 @@ from toolglot.wire.message import WireRequest
 
 def history(name: str, messages: list[Any]) -> dict[str, Any]:
     """A request that holds nothing but these messages."""
-    body = {"model": "some-model", get_protocol(name).SURFACE.messages: messages}
+    body = {"model": "some-model", get_protocol(name).SURFACE.messages.path: messages}
     return body | ({"max_tokens": 9} if name == "anthropic" else {})
 
 
@@ -76,7 +76,7 @@ def assert_comes_back(
     surface = get_protocol(upstream).SURFACE
     written = turn_of(upstream, RESEND[upstream](native))
     assert written, "there is something to bring back"
-    through = turn_of(upstream, wire.body[surface.messages], wire.path)
-    if surface.arguments == "object" or surface.calls_by == "name" or not ids:
+    through = turn_of(upstream, wire.body[surface.messages.path], wire.path)
+    if surface.calls.arguments == "object" or surface.calls.matched_by == "name" or not ids:
         written, through = (list(map(by_value, turn)) for turn in (written, through))
     assert through == written

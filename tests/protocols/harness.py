@@ -12,11 +12,21 @@ from toolglot.context import Context
 from toolglot.events import Event, Grammar
 from toolglot.ir import ApiError, Request, Response
 from toolglot.registry import get_protocol
-from toolglot.surface import Surface
+from toolglot.surface import MediaSupport, MessageSupport, Surface
 from toolglot.wire.message import WireRequest, WireResponse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-ELSEWHERE = Surface(name="elsewhere", path="/", settings={}, messages="messages", media={})
+ELSEWHERE = Surface(
+    name="elsewhere",
+    path="/",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
 """A protocol that is not in the registry: whatever comes from it is foreign."""
 
 

@@ -99,7 +99,7 @@ def said(response: ir.Response, target: str) -> Said:
 def called(call: ir.ToolCall, target: str) -> tuple[str | None, str, Any]:
     """A call as a client of a protocol sees it; the client of Ollama knows no ids."""
     known = None if call.id_made or target == "ollama" else call.id
-    if get_protocol(target).SURFACE.arguments == "object":
+    if get_protocol(target).SURFACE.calls.arguments == "object":
         return known, call.name, arguments_object(call, Context())
     return known, call.name, value_of(call.arguments)
 

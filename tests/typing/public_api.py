@@ -9,7 +9,7 @@ from typing import Any, assert_type
 import toolglot
 from toolglot import ir
 from toolglot.calls import ToolResponse
-from toolglot.dialects.reader import Call
+from toolglot.dialects.reader import CallSegment
 from toolglot.parsers import ToolParser
 from toolglot.profiles import Capabilities, ModelFamily, Profile
 
@@ -59,11 +59,11 @@ def receipts(receipt: toolglot.Receipt) -> Mapping[str, int]:
 def texts(text: str) -> str:
     parsed = toolglot.parse_text(text, ["get_weather"])
     assert_type(parsed, toolglot.ParsedText)
-    assert_type(parsed.calls, tuple[Call, ...])
+    assert_type(parsed.calls, tuple[CallSegment, ...])
     assert_type(parsed.content, str)
     decoder = toolglot.TextDecoder("hermes")
     segments = [*decoder.feed(text), *decoder.close()]
-    assert_type([each for each in segments if isinstance(each, Call)], list[Call])
+    assert_type([each for each in segments if isinstance(each, CallSegment)], list[CallSegment])
     assert_type(toolglot.detect(text), str | None)
     assert_type(toolglot.render_tools([], "hermes"), str)
     assert_type(toolglot.render_calls([], "hermes"), str)
@@ -147,7 +147,7 @@ def errors() -> str:
 def exchanges(body: bytes, pieces: Iterable[bytes]) -> bytes:
     exchange = toolglot.Exchange("anthropic", "gemini", toolglot.Options(model="m"))
     assert_type(exchange.request(body).data, bytes)
-    assert_type(exchange.asked, toolglot.Request)
+    assert_type(exchange.client_request, toolglot.Request)
     translator = exchange.stream()
     assert_type(translator, toolglot.StreamTranslator)
     assert_type(exchange.receipt, toolglot.Receipt)

@@ -6,11 +6,31 @@ import pytest
 
 from toolglot.context import Context
 from toolglot.ir import ApiError, ErrorKind
-from toolglot.surface import Surface
+from toolglot.surface import MediaSupport, MessageSupport, Surface
 from toolglot.wire.error_kinds import error_kind, headers_of, is_error, reply_status
 
-A = Surface(name="a", path="/a", settings={}, messages="messages", media={})
-B = Surface(name="b", path="/b", settings={}, messages="messages", media={})
+A = Surface(
+    name="a",
+    path="/a",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
+B = Surface(
+    name="b",
+    path="/b",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,33 @@ from msgspec import Struct
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.ir import NO_EXTRAS
-from toolglot.surface import Surface
+from toolglot.surface import MediaSupport, MessageSupport, Surface
 from toolglot.wire.fields import Fields, WireDocument, kind_of, merge, read_settings, write_settings
 
 MINOR = frozenset({"object"})
 
-A = Surface(name="a", path="/a", settings={}, messages="messages", media={})
-B = Surface(name="b", path="/b", settings={}, messages="messages", media={})
+A = Surface(
+    name="a",
+    path="/a",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
+B = Surface(
+    name="b",
+    path="/b",
+    settings={},
+    messages=MessageSupport(
+        path="messages",
+    ),
+    media=MediaSupport(
+        accepted={},
+    ),
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.errors import DecodeError
-from toolglot.wire.follow import Passing, Piece
+from toolglot.wire.follow import EventSplitter, SplitEvent
 
 STREAM = (
     b": hello\n\n"
@@ -41,8 +41,8 @@ class Objects:
         return False
 
 
-def judged(data: bytes, cuts: list[int], **how: bool) -> list[Piece]:
-    passing = Passing(Objects(), **how)
+def judged(data: bytes, cuts: list[int], **how: bool) -> list[SplitEvent]:
+    passing = EventSplitter(Objects(), **how)
     places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     pieces = [data[start:end] for start, end in pairwise(places)]
     return [each for piece in pieces for each in passing.feed(piece)] + list(passing.close())
@@ -76,7 +76,7 @@ def test_lines():
 
 
 def test_what_was_not_whole_can_be_taken_over():
-    passing = Passing(Objects())
+    passing = EventSplitter(Objects())
     assert list(passing.feed(b"data: {}\n\ndata: {")) == [
         (b"data: {}\n\n", True, [("", b"{}", {})])
     ]
@@ -86,6 +86,6 @@ def test_what_was_not_whole_can_be_taken_over():
 
 def test_an_event_without_end_is_refused(monkeypatch):
     monkeypatch.setattr("toolglot.wire.follow.MAX_LINE", 100)
-    passing = Passing(Objects())
+    passing = EventSplitter(Objects())
     with pytest.raises(DecodeError, match="longer than 100 bytes"):
         list(passing.feed(b"x" * 101))

@@ -4,7 +4,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.wire.rename_model import Relabel
+from toolglot.wire.rename_model import RenameModel
 
 STREAM = (
     b'data: {"model":"theirs","text":"line\xe2\x80\xa8end"}\n\n'
@@ -20,7 +20,7 @@ EXPECTED = STREAM.replace(b'{"model":"theirs"', b'{"model":"ours"')
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=8))
 def test_only_the_places_of_the_model_change_wherever_it_is_cut(cuts):
-    relabel = Relabel(("model", "message.model"), "ours")
+    relabel = RenameModel(("model", "message.model"), "ours")
     edges = [0, *sorted(cuts), len(STREAM)]
     pieces = [STREAM[start:end] for start, end in itertools.pairwise(edges)]
     written = b"".join(map(relabel.feed, pieces)) + relabel.close()
@@ -29,5 +29,5 @@ def test_only_the_places_of_the_model_change_wherever_it_is_cut(cuts):
 
 def test_a_whole_answer():
     body = json.loads('{"message":{"model":"theirs"},"model":3}')
-    renamed = Relabel(("model", "message.model"), "ours").body(body)
+    renamed = RenameModel(("model", "message.model"), "ours").body(body)
     assert renamed == {"message": {"model": "ours"}, "model": 3}

@@ -56,6 +56,7 @@ def cut(data, places):
 @given(STREAMS, st.lists(st.integers(min_value=0), max_size=12))
 @example(b"data: a\r\n\r\ndata: b\r\n\r\n", [8, 10])
 @example(b"data: a\r\rdata: b\r\r", [8, 9])
+@example(b"event: x\r\ndata: 1\r\n\r\n", [9])
 @example("data: é\N{GRINNING FACE}\n\n".encode(), [7, 9, 10])
 @example(b"\xef\xbb\xbfdata: a\n\n", [1, 2])
 def test_any_cut_gives_the_same_events(data, places):

@@ -14,18 +14,18 @@ from itertools import count
 from typing import Final
 
 from toolglot.digest import digest
-from toolglot.surface import Rule
+from toolglot.surface import IdentifierRule
 
 DIGEST: Final = 8
 _LONGEST: Final = 64
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _FOREIGN: Final = re.compile(r"[^a-zA-Z0-9_-]")
-FREE: Final = Rule(least=0)
+FREE: Final = IdentifierRule(least=0)
 """Takes everything."""
 
 
 @lru_cache(maxsize=64)
-def pattern(rule: Rule) -> re.Pattern[str]:
+def pattern(rule: IdentifierRule) -> re.Pattern[str]:
     """The texts that a rule takes, to be matched in full."""
     first = f"(?=[{rule.first}])" if rule.first else ""
     chars = f"[{rule.chars}]" if rule.chars else "."
@@ -33,7 +33,7 @@ def pattern(rule: Rule) -> re.Pattern[str]:
     return re.compile(f"{first}{chars}{{{rule.least},{most}}}", re.DOTALL)
 
 
-def all_fit(texts: Collection[str], rule: Rule) -> bool:
+def all_fit(texts: Collection[str], rule: IdentifierRule) -> bool:
     """Whether the rule takes all of these, which is nearly always so and must not take long."""
     if rule.first:
         return all(map(pattern(rule).fullmatch, texts))
@@ -48,7 +48,9 @@ def _only(chars: str) -> re.Pattern[str]:
     return re.compile(f"[{chars}]*")
 
 
-def make_alias(text: str, rule: Rule, *, stem: str | None = None, attempt: int = 0) -> str:
+def make_alias(
+    text: str, rule: IdentifierRule, *, stem: str | None = None, attempt: int = 0
+) -> str:
     """A text that the rule takes, made of a readable stem and a digest of the text."""
     most = min(rule.most or _LONGEST, _LONGEST)
     room = most - DIGEST - 1
@@ -76,7 +78,7 @@ class Aliases:
 
     __slots__ = ("_given", "_rule", "_taken")
 
-    def __init__(self, rule: Rule, taken: set[str] | None = None) -> None:
+    def __init__(self, rule: IdentifierRule, taken: set[str] | None = None) -> None:
         self._rule = rule
         self._given: dict[str, str] = {}
         self._taken = set(taken or ())

@@ -28,7 +28,7 @@ from toolglot.wire.json_values import joined
 _FIRST: Final = 10
 
 
-class Step(Struct, frozen=True):
+class EventStep(Struct, frozen=True):
     """An event, or pieces of text in a row: the number of the first, the type, all fields."""
 
     number: int
@@ -93,7 +93,7 @@ def differences(first: bytes, second: bytes, a: str = "A", b: str = "B") -> Iter
                 yield f"{here} is {mine}, {there} is {other}"
 
 
-def _fields(mine: Step, other: Step, a: str, b: str) -> Iterator[str]:
+def _fields(mine: EventStep, other: EventStep, a: str, b: str) -> Iterator[str]:
     if mine.fields == other.fields:
         return
     only = [
@@ -105,16 +105,16 @@ def _fields(mine: Step, other: Step, a: str, b: str) -> Iterator[str]:
     yield f"{where}: {'; '.join(only)}"
 
 
-def steps(data: bytes) -> Iterator[Step]:
+def steps(data: bytes) -> Iterator[EventStep]:
     """The events of a stream, with pieces of text that follow each other as one."""
-    last: Step | None = None
+    last: EventStep | None = None
     for frame in _frames(data):
         if frame.kind == COMMENT:
             continue
         kind = {BROKEN: "broken data"}.get(frame.kind, frame.kind)
-        step = Step(frame.number, kind, frozenset(field_paths(frame.value)))
+        step = EventStep(frame.number, kind, frozenset(field_paths(frame.value)))
         if last is not None and _goes_on(last, step):
-            last = Step(last.number, kind, last.fields | step.fields)
+            last = EventStep(last.number, kind, last.fields | step.fields)
             continue
         if last is not None:
             yield last
@@ -123,7 +123,7 @@ def steps(data: bytes) -> Iterator[Step]:
         yield last
 
 
-def _goes_on(last: Step, step: Step) -> bool:
+def _goes_on(last: EventStep, step: EventStep) -> bool:
     return last.key == step.key and (step.kind.endswith("delta") or not step.kind)
 
 

@@ -16,15 +16,15 @@ from msgspec import to_builtins
 from toolglot.cli.common import Commands, add_command, hanging
 from toolglot.discovery import (
     DiscoveryResult,
-    Finding,
     Probe,
+    ProbeFinding,
     ProbeResponse,
     add_provider,
     name_for,
     read_sample,
     to_toml,
 )
-from toolglot.discovery.findings import SUBJECTS
+from toolglot.discovery.probe_findings import SUBJECTS
 from toolglot.errors import MissingExtraError, ToolglotError
 from toolglot.wire import jsontext
 
@@ -167,7 +167,7 @@ _RARE: Final = ("path", "key", "dialect")
 """Subjects that usually have no finding, so that they are not listed as unknown."""
 
 
-def _basis(finding: Finding) -> str:
+def _basis(finding: ProbeFinding) -> str:
     evidence = finding.evidence
     return f"[{evidence.probe} {evidence.status}] {evidence.excerpt}"
 

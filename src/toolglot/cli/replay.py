@@ -95,10 +95,10 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()
         if meta.supplied:
-            exchange.read(asked, meta.path)
-            exchange.supply(dict(meta.supplied))
+            exchange.decode_request(asked, meta.path)
+            exchange.restore_state(dict(meta.supplied))
         request = Result(sent, sent.read_bytes(), exchange.request(asked, meta.path).data)
-        exchange.repeat(meta.echo)
+        exchange.echo(meta.echo)
         if got is None or delivered is None:
             return request, None
         answer = _answer(exchange, meta, got.read_bytes(), streams=got.suffix != ".json")

@@ -10,7 +10,7 @@ from typing import Final
 from toolglot.context import Context
 from toolglot.demo import sentences
 from toolglot.demo.answer_length import stopped, usage_of
-from toolglot.demo.choose import Candidate, callables, finishing, ranked
+from toolglot.demo.choose import ToolCandidate, callables, finishing, ranked
 from toolglot.demo.fill_schema import value_of
 from toolglot.demo.freeform_input import freeform
 from toolglot.demo.hints import Hints
@@ -98,7 +98,9 @@ def _calls(request: Request, turn: Turn, ctx: Context) -> list[ToolCall]:
     return [_call(last, turn, 0, ctx)]
 
 
-def _chosen(fitting: list[Candidate], request: Request, turn: Turn) -> list[tuple[Candidate, int]]:
+def _chosen(
+    fitting: list[ToolCandidate], request: Request, turn: Turn
+) -> list[tuple[ToolCandidate, int]]:
     """The tools to call, each with the variant of its arguments."""
     if not fitting:
         return []
@@ -111,7 +113,7 @@ def _chosen(fitting: list[Candidate], request: Request, turn: Turn) -> list[tupl
     return [best, other]
 
 
-def _call(each: Candidate, turn: Turn, variant: int, ctx: Context) -> ToolCall:
+def _call(each: ToolCandidate, turn: Turn, variant: int, ctx: Context) -> ToolCall:
     return ToolCall(
         id=ctx.new_id("call_"),
         name=each.tool.name,
@@ -121,7 +123,7 @@ def _call(each: Candidate, turn: Turn, variant: int, ctx: Context) -> ToolCall:
     )
 
 
-def _input(each: Candidate, variant: int, turn: Turn) -> str:
+def _input(each: ToolCandidate, variant: int, turn: Turn) -> str:
     hints = Hints(turn.prompt, variant)
     if isinstance(each.tool, CustomTool):
         return freeform(each.tool, hints)

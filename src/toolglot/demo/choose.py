@@ -32,7 +32,7 @@ _NO_TOOLS: Final = re.compile(
 )
 
 
-class Candidate(Struct, frozen=True):
+class ToolCandidate(Struct, frozen=True):
     """A tool that can be called, and the namespace that it stands in."""
 
     tool: FunctionTool | CustomTool
@@ -103,7 +103,7 @@ _FINISHING: Final = frozenset({"structuredoutput", "finalresult"})
 _KNOWN: Final = frozenset().union(*(intent.tools for intent in _INTENTS))
 
 
-def callables(tools: tuple[Tool, ...], choice: ToolChoice | None) -> list[Candidate]:
+def callables(tools: tuple[Tool, ...], choice: ToolChoice | None) -> list[ToolCandidate]:
     """All tools that may be called."""
     if choice is not None and choice.mode == "none":
         return []
@@ -113,21 +113,21 @@ def callables(tools: tuple[Tool, ...], choice: ToolChoice | None) -> list[Candid
     return found
 
 
-def _flat(tools: tuple[Tool, ...], namespace: str | None) -> Iterator[Candidate]:
+def _flat(tools: tuple[Tool, ...], namespace: str | None) -> Iterator[ToolCandidate]:
     for tool in tools:
         if isinstance(tool, NamespaceTool):
             yield from _flat(tool.tools, tool.name)
         elif isinstance(tool, (FunctionTool, CustomTool)):
-            yield Candidate(tool, namespace)
+            yield ToolCandidate(tool, namespace)
 
 
-def _is_named(each: Candidate, names: tuple[str, ...]) -> bool:
+def _is_named(each: ToolCandidate, names: tuple[str, ...]) -> bool:
     name, space = each.tool.name, each.namespace
     spellings = {name} if space is None else {name, space, f"{space}__{name}", f"{space}.{name}"}
     return not spellings.isdisjoint(names)
 
 
-def ranked(tools: list[Candidate], prompt: str, *, forced: bool = False) -> list[Candidate]:
+def ranked(tools: list[ToolCandidate], prompt: str, *, forced: bool = False) -> list[ToolCandidate]:
     """The tools that fit a prompt, the best first; all of them if one must be called."""
     usual = [each for each in tools if each.key not in _FINISHING] or tools
     if not forced and (not prompt or _NO_TOOLS.search(prompt)):
@@ -138,12 +138,12 @@ def ranked(tools: list[Candidate], prompt: str, *, forced: bool = False) -> list
     return [each for score, _, each in scores if forced or score >= enough]
 
 
-def finishing(tools: list[Candidate]) -> Candidate | None:
+def finishing(tools: list[ToolCandidate]) -> ToolCandidate | None:
     """The tool that takes the answer, if there is one."""
     return next((each for each in tools if each.key in _FINISHING), None)
 
 
-def _score(each: Candidate, prompt: str) -> int:
+def _score(each: ToolCandidate, prompt: str) -> int:
     said = set(tokens(prompt))
     if each.key in _KNOWN:
         fitting = [
@@ -161,7 +161,7 @@ def _words_of(prompt: str) -> set[str]:
     return set(re.findall(r"[\w.-]+", prompt.lower()))
 
 
-def _overlap(each: Candidate, prompt: str) -> int:
+def _overlap(each: ToolCandidate, prompt: str) -> int:
     said = _stems(tokens(prompt))
     name = _stems(tokens(each.tool.name))
     sentence = (each.tool.description or "")[:_SENTENCE].split(". ")[0]

@@ -39,19 +39,19 @@ class NotACall(Exception):  # noqa: N818 - no error: the text is no call
     """What was read is no call."""
 
 
-class Text(msgspec.Struct, frozen=True, tag="text"):
+class TextSegment(msgspec.Struct, frozen=True, tag="text"):
     """Words for the user."""
 
     text: str
 
 
-class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
+class ReasoningSegment(msgspec.Struct, frozen=True, tag="reasoning"):
     """Words that the model wrote to itself."""
 
     text: str
 
 
-class Call(msgspec.Struct, frozen=True, tag="call"):
+class CallSegment(msgspec.Struct, frozen=True, tag="call"):
     """A tool call: arguments as JSON text, and the text that the model wrote for it."""
 
     id: str
@@ -62,7 +62,7 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     """Whether the model gave no id of its own."""
 
 
-class Begun(msgspec.Struct, frozen=True, tag="begun"):
+class CallStartSegment(msgspec.Struct, frozen=True, tag="begun"):
     """A call whose arguments are long and still coming: the pieces follow, and then the call."""
 
     id: str
@@ -70,20 +70,27 @@ class Begun(msgspec.Struct, frozen=True, tag="begun"):
     id_made: bool = False
 
 
-class Piece(msgspec.Struct, frozen=True, tag="piece"):
+class ArgumentSegment(msgspec.Struct, frozen=True, tag="piece"):
     """More of the arguments of the call that has begun."""
 
     text: str
 
 
-class Broken(msgspec.Struct, frozen=True, tag="broken"):
+class BrokenSegment(msgspec.Struct, frozen=True, tag="broken"):
     """The end of a call that had begun and is none after all, with the text that it was."""
 
     name: str
     raw: str
 
 
-Segment = Text | Reasoning | Call | Begun | Piece | Broken
+Segment = (
+    TextSegment
+    | ReasoningSegment
+    | CallSegment
+    | CallStartSegment
+    | ArgumentSegment
+    | BrokenSegment
+)
 """The last three come only from those who ask for them."""
 
 
@@ -221,7 +228,7 @@ class Reader:
         """Whether a first call to an undeclared tool makes the block plain text."""
         self.live = False
         """Whether long arguments are streamed."""
-        self.pending: Begun | None = None
+        self.pending: CallStartSegment | None = None
         """The call that is being read, from its name on."""
         self.begun = False
         """Whether it is being streamed."""
@@ -362,7 +369,7 @@ class Reader:
         )
         self.used.add(made)
         self.forget()
-        self.out.append(Call(made, resolved, arguments, raw, id_made=id_made))
+        self.out.append(CallSegment(made, resolved, arguments, raw, id_made=id_made))
         self.emitted = self.pos
         return True
 
@@ -382,7 +389,7 @@ class Reader:
         resolved = self.tools.resolve(name)
         if resolved is not None:
             made = self._free_id(call_id)
-            self.pending = Begun(made, resolved, made != call_id)
+            self.pending = CallStartSegment(made, resolved, made != call_id)
 
     def stream(self, text: str) -> None:
         """More of the arguments is certain; from some length on, it is streamed at once."""
@@ -390,11 +397,11 @@ class Reader:
             return
         self.streamed.append(text)
         if self.begun:
-            self.out.append(Piece(text))
+            self.out.append(ArgumentSegment(text))
         elif sum(map(len, self.streamed)) >= STREAM_FROM:
             self.begun = True
             self.streamed = ["".join(self.streamed)]
-            self.out += (self.pending, Piece(self.streamed[0]))
+            self.out += (self.pending, ArgumentSegment(self.streamed[0]))
 
     def _end(self, name: str | None, arguments: str) -> str:
         """The id of the streamed call, if the complete call is what was streamed."""
@@ -403,7 +410,7 @@ class Reader:
             raise NotACall
         if arguments.startswith(sent):
             rest = arguments[len(sent) :]
-            self.out += (Piece(rest),) if rest else ()
+            self.out += (ArgumentSegment(rest),) if rest else ()
         elif not _same(sent, arguments):
             raise NotACall
         return self.pending.id
@@ -412,7 +419,7 @@ class Reader:
         """The streamed call turned out to be none."""
         end = max(self.pos, self.seen)
         if self.pending is not None:
-            self.out.append(Broken(self.pending.name, self.buf[self.emitted : end]))
+            self.out.append(BrokenSegment(self.pending.name, self.buf[self.emitted : end]))
             self.used.add(self.pending.id)
         self.emitted = self.pos = end
         self.forget()
@@ -424,7 +431,7 @@ class Reader:
     def give_back(self) -> None:
         """What was read since the last call is text."""
         if self.emitted < self.pos:
-            self.out.append(Text(self.buf[self.emitted : self.pos]))
+            self.out.append(TextSegment(self.buf[self.emitted : self.pos]))
             self.emitted = self.pos
 
     def schema(self, name: str) -> Mapping[str, Any]:

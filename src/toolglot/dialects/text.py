@@ -12,17 +12,17 @@ import msgspec
 
 from toolglot.dialects.markers import SearchState, marker_set, reasoning_pairs
 from toolglot.dialects.reader import (
-    Begun,
-    Broken,
-    Call,
+    ArgumentSegment,
+    BrokenSegment,
+    CallSegment,
+    CallStartSegment,
     Form,
     NotACall,
-    Piece,
     Reader,
-    Reasoning,
+    ReasoningSegment,
     Segment,
     Steps,
-    Text,
+    TextSegment,
     Tools,
 )
 from toolglot.dialects.table import DIALECTS
@@ -31,8 +31,16 @@ if TYPE_CHECKING:
     from toolglot.dialects.dialect import Dialect
 
 __all__ = [
-    "Begun", "Broken", "Call", "ParsedText", "Piece", "Reasoning", "Segment", "Text",
-    "TextDecoder", "parse_text",
+    "ArgumentSegment",
+    "BrokenSegment",
+    "CallSegment",
+    "CallStartSegment",
+    "ParsedText",
+    "ReasoningSegment",
+    "Segment",
+    "TextDecoder",
+    "TextSegment",
+    "parse_text",
 ]  # fmt: skip
 
 _TRIES: Final = 8
@@ -49,17 +57,17 @@ class ParsedText(msgspec.Struct, frozen=True):
     @property
     def content(self) -> str:
         """All words for the user."""
-        return "".join(each.text for each in self.segments if isinstance(each, Text))
+        return "".join(each.text for each in self.segments if isinstance(each, TextSegment))
 
     @property
     def reasoning(self) -> str:
         """All words of the model to itself."""
-        return "".join(each.text for each in self.segments if isinstance(each, Reasoning))
+        return "".join(each.text for each in self.segments if isinstance(each, ReasoningSegment))
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[CallSegment, ...]:
         """All calls."""
-        return tuple(each for each in self.segments if isinstance(each, Call))
+        return tuple(each for each in self.segments if isinstance(each, CallSegment))
 
 
 def parse_text(
@@ -75,12 +83,12 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
     """Segments with neighbouring pieces of text joined."""
     done: list[Segment] = []
     words: list[str] = []
-    kind: type[Text | Reasoning] = Text
+    kind: type[TextSegment | ReasoningSegment] = TextSegment
     for each in segments:
         if words and type(each) is not kind:
             done.append(kind("".join(words)))
             words = []
-        if isinstance(each, (Text, Reasoning)):
+        if isinstance(each, (TextSegment, ReasoningSegment)):
             kind = type(each)
             words.append(each.text)
         else:
@@ -312,9 +320,9 @@ class TextDecoder:
 
     def _as_segments(self, text: str) -> list[Segment]:
         if self._closers:
-            return [Reasoning(text)]
+            return [ReasoningSegment(text)]
         self._note_text(text)
-        return [Text(text)]
+        return [TextSegment(text)]
 
     def _note_text(self, text: str) -> None:
         blank = self._line.blank
@@ -391,12 +399,12 @@ class TextDecoder:
     def _note_segments(self, seen: int) -> None:
         """What the block gave so far."""
         for each in self._reader.out[seen:]:
-            if isinstance(each, Text):
+            if isinstance(each, TextSegment):
                 self._note_text(each.text)
-            elif isinstance(each, Begun):
+            elif isinstance(each, CallStartSegment):
                 self._on_call()
                 self._started_id = each.id
-            elif isinstance(each, Call) and each.id != self._started_id:
+            elif isinstance(each, CallSegment) and each.id != self._started_id:
                 self._on_call()
 
     def _on_call(self) -> None:

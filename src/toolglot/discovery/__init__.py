@@ -6,8 +6,8 @@
 Nothing here does I/O; `toolglot.gateway.checks.discovery_client` sends the probes.
 """
 
-from toolglot.discovery.findings import Evidence, Finding
 from toolglot.discovery.probe import AUTHS, Probe, ProbeResponse, SentProbe
+from toolglot.discovery.probe_findings import Evidence, ProbeFinding
 from toolglot.discovery.result import (
     DiscoveryResult,
     ProviderInfo,
@@ -29,8 +29,8 @@ __all__ = [
     "Discovery",
     "DiscoveryResult",
     "Evidence",
-    "Finding",
     "Probe",
+    "ProbeFinding",
     "ProbeResponse",
     "ProviderInfo",
     "SdkInfo",

@@ -23,7 +23,7 @@ _NO_SUCH: Final = (400, 404)
 """How servers say that they have no such model."""
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class DetectedProtocol(Struct, frozen=True, kw_only=True):
     """A protocol that is spoken: where, and what was answered to the question with a tool."""
 
     protocol: str
@@ -62,16 +62,16 @@ def _chats(model: str) -> bool:
     return not any(word in model.lower() for word in _UNFIT)
 
 
-def find_protocols(prober: Prober, base_url: str) -> Steps[list[Found]]:
+def find_protocols(prober: Prober, base_url: str) -> Steps[list[DetectedProtocol]]:
     """Each protocol where it is likely to be; only if none is there, where else it may be."""
-    found: list[Found] = []
+    found: list[DetectedProtocol] = []
     locked: list[tuple[str, str, ProbeResponse]] = []
     for turn in range(2):
         for protocol in sorted(PROTOCOLS, key=lambda name: PROTOCOLS[name].API.imitated):
             at = places(base_url, get_protocol(protocol).SURFACE)
             if turn < len(at) and not (turn and (found or locked)):
                 spoken = yield from _find(prober, protocol, at[turn])
-                if isinstance(spoken, Found):
+                if isinstance(spoken, DetectedProtocol):
                     found.append(spoken)
                 elif spoken.locked:
                     locked.append((protocol, at[turn], spoken))
@@ -80,7 +80,7 @@ def find_protocols(prober: Prober, base_url: str) -> Steps[list[Found]]:
     return found
 
 
-def _find(prober: Prober, protocol: str, base: str) -> Steps[Found | ProbeResponse]:
+def _find(prober: Prober, protocol: str, base: str) -> Steps[DetectedProtocol | ProbeResponse]:
     """A protocol if it is spoken there, or else what came instead."""
     answer = yield from prober.ask("tools", protocol, base)
     while answer.refused and _remedy(prober, protocol, answer):
@@ -93,7 +93,7 @@ def _find(prober: Prober, protocol: str, base: str) -> Steps[Found | ProbeRespon
         _note_other(prober, protocol, answer, reading)
         return answer
     prober.findings.add("protocol", f"{protocol} at {base}", answer, keys_of(answer.body))
-    return Found(
+    return DetectedProtocol(
         protocol=protocol,
         base_url=base,
         answer=refusal or answer,

@@ -10,8 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from toolglot.dialects.text import parse_text
-from toolglot.discovery.detect_protocol import Found
-from toolglot.discovery.findings import (
+from toolglot.discovery.detect_protocol import DetectedProtocol
+from toolglot.discovery.parse_response import ParsedResponse, parse_response
+from toolglot.discovery.probe import ProbeResponse
+from toolglot.discovery.probe_findings import (
     NO_TOOLS,
     Findings,
     answer_text,
@@ -21,8 +23,6 @@ from toolglot.discovery.findings import (
     note_stream,
     note_tools,
 )
-from toolglot.discovery.parse_response import ParsedResponse, parse_response
-from toolglot.discovery.probe import ProbeResponse
 from toolglot.discovery.probe_requests import LONG_ID, SMALL, WEATHER
 from toolglot.discovery.prober import Prober, Steps
 from toolglot.registry import get_protocol
@@ -31,7 +31,7 @@ from toolglot.surface import Surface
 Note = Callable[[Findings, ProbeResponse, ParsedResponse], None]
 
 
-def explore(prober: Prober, found: Found) -> Steps[None]:
+def explore(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """Send all further probes, in the protocol that was found."""
     _note_first(prober, found)
     surface = get_protocol(found.protocol).SURFACE
@@ -46,7 +46,7 @@ def explore(prober: Prober, found: Found) -> Steps[None]:
     yield from _explore_key(prober, found)
 
 
-def _note_first(prober: Prober, found: Found) -> None:
+def _note_first(prober: Prober, found: DetectedProtocol) -> None:
     """What the probe that found the protocol shows about its features."""
     findings, answer = prober.findings, found.answer
     if prober.model:
@@ -120,11 +120,11 @@ def _calls(findings: Findings, _surface: Surface) -> bool:
 def _takes_choice(findings: Findings, surface: Surface) -> bool:
     # A call that was forced would be in the text as well.
     written = findings.get("tools") == "in text"
-    return _takes_tools(findings, surface) and not written and "tool" in surface.tool_choices
+    return _takes_tools(findings, surface) and not written and "tool" in surface.tools.choices
 
 
 def _takes_strict(findings: Findings, surface: Surface) -> bool:
-    return _takes_tools(findings, surface) and surface.strict_default is not None
+    return _takes_tools(findings, surface) and surface.tools.strict_default is not None
 
 
 def _wants_teaching(findings: Findings, _surface: Surface) -> bool:
@@ -136,7 +136,7 @@ def _refuses_tools(findings: Findings, surface: Surface) -> bool:
 
 
 def _has_developers(_findings: Findings, surface: Surface) -> bool:
-    return surface.developer_role
+    return surface.system.developer_role
 
 
 def _always(_findings: Findings, _surface: Surface) -> bool:
@@ -165,7 +165,7 @@ _FEATURES: Final = (
 )
 
 
-def _explore_ids(prober: Prober, found: Found) -> Steps[None]:
+def _explore_ids(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """Whether an id of another provider is accepted; if not, whether the id was the reason."""
     if prober.findings.get("tools") in NO_TOOLS:
         return
@@ -183,7 +183,7 @@ def _explore_ids(prober: Prober, found: Found) -> Steps[None]:
             )
 
 
-def _explore_limit(prober: Prober, found: Found) -> Steps[None]:
+def _explore_limit(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """Whether the token limit may have its other name, and is then obeyed."""
     names = get_protocol(found.protocol).API.limit_keys
     if names is None or prober.other_limit:
@@ -205,15 +205,15 @@ def _explore_limit(prober: Prober, found: Found) -> Steps[None]:
         prober.findings.add("limit", usual, answer, words)
 
 
-def _explore_errors(prober: Prober, found: Found) -> Steps[None]:
+def _explore_errors(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """A request that is wrong on purpose, if there was no other error."""
     if prober.findings.get("errors") is None:
-        wrong = {"model": prober.model, get_protocol(found.protocol).SURFACE.messages: 7}
+        wrong = {"model": prober.model, get_protocol(found.protocol).SURFACE.messages.path: 7}
         answer = yield from prober.ask("error", found.protocol, found.base_url, wrong)
         _note_error(prober.findings, answer)
 
 
-def _explore_key(prober: Prober, found: Found) -> Steps[None]:
+def _explore_key(prober: Prober, found: DetectedProtocol) -> Steps[None]:
     """Whether a key is needed, and how it is sent."""
     prober.findings.forget("key")
     if not prober.key:

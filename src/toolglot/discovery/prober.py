@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from toolglot.discovery.findings import Findings
 from toolglot.discovery.probe import AUTHS, Probe, ProbeResponse, SentProbe
+from toolglot.discovery.probe_findings import Findings
 from toolglot.discovery.probe_requests import PROBE_REQUESTS
 from toolglot.ir import Json
 from toolglot.profiles import Endpoint

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from toolglot.discovery.findings import Finding, Findings
 from toolglot.discovery.probe import AUTHS, SentProbe
+from toolglot.discovery.probe_findings import Findings, ProbeFinding
 from toolglot.registry import PROTOCOLS, default_auth, get_protocol
 
 Format = Literal["json", "xml", "custom", "unknown"]
@@ -76,7 +76,7 @@ class DiscoveryResult(Struct, frozen=True, kw_only=True):
     provider: ProviderInfo
     sdk: SdkInfo | None
     tooling: ToolingInfo
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ProbeFinding, ...] = ()
     asked: tuple[SentProbe, ...] = ()
 
     def get(self, subject: str) -> str | None:

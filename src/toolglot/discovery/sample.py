@@ -3,9 +3,15 @@
 from collections.abc import Callable, Iterator
 
 from toolglot.dialects.text import parse_text
-from toolglot.discovery.findings import Findings, note_answer, note_calls, note_dialect, note_stream
 from toolglot.discovery.parse_response import ParsedResponse, parse_response
 from toolglot.discovery.probe import ProbeResponse
+from toolglot.discovery.probe_findings import (
+    Findings,
+    note_answer,
+    note_calls,
+    note_dialect,
+    note_stream,
+)
 from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
 from toolglot.errors import DecodeError
 from toolglot.ir import Json

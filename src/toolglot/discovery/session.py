@@ -6,7 +6,12 @@ always the same, no probe is sent twice, and what a response does not show stays
 
 from typing import Final
 
-from toolglot.discovery.detect_protocol import Found, ModelList, find_models, find_protocols
+from toolglot.discovery.detect_protocol import (
+    DetectedProtocol,
+    ModelList,
+    find_models,
+    find_protocols,
+)
 from toolglot.discovery.feature_probes import explore
 from toolglot.discovery.prober import Prober, Steps
 from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
@@ -49,7 +54,7 @@ class Discovery:
         )
 
 
-def _ranked(found: list[Found], models: ModelList) -> list[Found]:
+def _ranked(found: list[DetectedProtocol], models: ModelList) -> list[DetectedProtocol]:
     """The protocols that are spoken: those with calls first; then the list of models decides."""
     return sorted(
         found, key=lambda each: (not each.reading.calls, each.protocol != models.protocol)

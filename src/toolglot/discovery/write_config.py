@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from toolglot.discovery.findings import NO_TOOLS
 from toolglot.discovery.probe import AUTHS
+from toolglot.discovery.probe_findings import NO_TOOLS
 from toolglot.discovery.result import DiscoveryResult, id_rule
 from toolglot.errors import ToolglotError
 from toolglot.registry import get_protocol

@@ -139,7 +139,7 @@ class Provider(_Table, frozen=True, kw_only=True):
     """How many its clients believe that they take: prompts are counted to them in proportion."""
 
 
-class Route(_Table, frozen=True, kw_only=True):
+class RouteConfig(_Table, frozen=True, kw_only=True):
     """Where requests for a model go."""
 
     match: str
@@ -157,7 +157,7 @@ class Config(_Table, frozen=True, kw_only=True):
 
     server: Server = Server()
     providers: Mapping[str, Provider] = {}
-    routes: tuple[Route, ...] = ()
+    routes: tuple[RouteConfig, ...] = ()
 
 
 def load_config(path: Path | None, environ: Mapping[str, str] = os.environ) -> Config:
@@ -215,7 +215,7 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, get_args(kind) if get_origin(kind) is Literal else ()
 
 
-_WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts, Route))
+_WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts, RouteConfig))
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:

@@ -8,9 +8,9 @@ from aiohttp import web
 from msgspec import Struct
 
 from toolglot.errors import DecodeError
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.virtual_keys import VirtualKey
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.request_info import given_key, id_of
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
@@ -68,7 +68,7 @@ def read_incoming(http: web.Request, protocol: str, path: str, body: bytes) -> I
         path = quote(path.rstrip("/"), safe="/:@")
     elif isinstance(seen.model, str) and _is_name(seen.model):
         model = seen.model
-        stream = surface.stream_default if seen.stream is None else bool(seen.stream)
+        stream = surface.stream.by_default if seen.stream is None else bool(seen.stream)
     else:
         words = "model: expected the name of a model; GET /v1/models lists them"
         raise RequestRejectedError(errors.invalid_request(words))

@@ -113,7 +113,7 @@ def find(given: DecodedRequest) -> list[Finding]:
 
 def _path(given: DecodedRequest, where: "Where", kind: Kind) -> str:
     message, part = where
-    inside = given.surface.parts_in_content and kind != "message-empty"
+    inside = given.surface.messages.holds_calls and kind != "message-empty"
     return given.ctx.at(message, part if inside else None)
 
 
@@ -199,7 +199,7 @@ def _pairing(history: CallHistory, surface: Surface, *, continues: bool) -> Iter
             message = f"the result for {_named(result.part)} has no call in the conversation"
             yield result.where, "result-orphan", message
     yield from _unanswered(history, answered, misplaced)
-    if surface.results_in_order:
+    if surface.calls.results_in_order:
         yield from _order(history)
 
 
@@ -265,7 +265,7 @@ def _named(result: ToolResult) -> str:
 
 
 def _arguments(history: CallHistory, surface: Surface) -> Iterator[_Trouble]:
-    if surface.arguments != "text":
+    if surface.calls.arguments != "text":
         return
     for call in history.calls:
         wrong = argument_trouble(call.part)
@@ -301,7 +301,7 @@ def signature_trouble(
     """What is wrong with the state of a part."""
     signature = part.signature
     if signature is None:
-        if isinstance(part, Reasoning) and surface.signs_reasoning:
+        if isinstance(part, Reasoning) and surface.reasoning.signed:
             return "reasoning-unsigned", "reasoning without its signature"
         return None
     if not signature:

@@ -75,7 +75,7 @@ def _each_part(
             parts = tuple(new for part in message.parts if (new := change(part)) is not None)
             if not _same(parts, message.parts):
                 # What was a list stays one, even of a single text.
-                listed = surface.name if surface.parts_in_content else message.wire_form
+                listed = surface.name if surface.messages.holds_calls else message.wire_form
                 message = replace(message, parts=parts, wire_form=listed)  # noqa: PLW2901
         messages.append(message)
     return replace(request, messages=tuple(messages))
@@ -100,7 +100,7 @@ def _signed(part: Part, given: DecodedRequest) -> Part | None:
     if wrong is None or wrong[0] == "reasoning-sealed":
         return part
     if isinstance(part, Reasoning):
-        bound = wrong[0] == "reasoning-foreign" or given.surface.signs_reasoning
+        bound = wrong[0] == "reasoning-foreign" or given.surface.reasoning.signed
         if bound or not (part.text or part.summary):
             return None
     return replace(part, signature=None)
@@ -117,7 +117,7 @@ def _paired(request: Request, given: DecodedRequest, policy: Policy, ctx: Contex
     end = Message(role="user", parts=())
     paired = pair_results(replace(request, messages=(*lead, *messages, end)), ctx)
     kept = tuple(each for each in paired.messages[len(lead) :] if each is not end)
-    if given.surface.merges_turns:
+    if given.surface.messages.merges_turns:
         kept = _joined(kept, request.messages)
     return replace(request, messages=kept)
 

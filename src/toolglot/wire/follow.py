@@ -1,8 +1,7 @@
-"""Streams that stay in their protocol: whole events, each with a judgement whether it may pass as
-it is, and with what was read to judge it.
+"""Streams that stay in their protocol, split into events that are judged one by one.
 
-Clients differ in what they forgive. An event that lacks what the strictest of them needs is written
-anew by whoever asks here; everything else passes byte for byte.
+Clients differ in what they tolerate. An event that lacks what the strictest of them need has to be
+encoded anew; everything else passes byte for byte.
 """
 
 import re
@@ -39,20 +38,20 @@ class Check(Protocol):
         ...
 
 
-class Piece(NamedTuple):
+class SplitEvent(NamedTuple):
     """Bytes up to the end of an event."""
 
     raw: bytes
-    sound: bool
-    """Whether they may pass."""
+    readable: bool
+    """Whether the strictest clients can read it as it is."""
     events: list[tuple[str, bytes, Json | None]]
-    """The event in them, which a comment has not: its name, its data, and the JSON object that
-    this is.
+    """The event in them, which a comment has not: its name, its data, and the JSON object in
+    that.
     """
 
 
-class Passing:
-    """Bytes cut anywhere to whole events, each with whether it may pass."""
+class EventSplitter:
+    """Bytes cut anywhere to whole events, each with whether it may pass as it is."""
 
     __slots__ = ("_check", "_comments", "_edge", "_end", "_size", "_sse", "_tail", "readable")
 
@@ -67,18 +66,18 @@ class Passing:
         self.readable: bool | None = None
         """Whether these are events at all: not, for example, one array that grows."""
 
-    def feed(self, data: bytes) -> Iterable[Piece]:
+    def feed(self, data: bytes) -> Iterable[SplitEvent]:
         """The events that these bytes complete."""
         if self.readable is None and (begun := data.strip()):
             self.readable = self._sse is None or begun[:1] not in b"[{"
         if self.readable is False:
-            return (Piece(data, sound=True, events=[]),)
+            return (SplitEvent(data, readable=True, events=[]),)
         if not self._tail and self._sse is not None and (event := only_event(data)) is not None:
             # By far the most pieces.
             return (self._judged(data, (event,)),)
         return self._pieces(data)
 
-    def _pieces(self, data: bytes) -> Iterator[Piece]:
+    def _pieces(self, data: bytes) -> Iterator[SplitEvent]:
         edge, start, whole = len(self._edge), 0, self._edge + data
         plain = self._end is _SSE_END and b"\r" not in whole
         for match in (_SSE_END_LF if plain else self._end).finditer(whole):
@@ -88,14 +87,14 @@ class Passing:
             self._size, start = 0, end
         self._keep(data[start:])
 
-    def close(self) -> Iterator[Piece]:
+    def close(self) -> Iterator[SplitEvent]:
         """The event that the stream ended in."""
         rest = self.take()
         if rest:
             yield self._split(rest, last=True)
 
     def take(self) -> bytes:
-        """The bytes that are no whole event yet, which are then somebody else's."""
+        """The bytes that are no whole event yet, for whoever splits the stream from here on."""
         rest = b"".join(self._tail)
         self._tail.clear()
         self._edge, self._size = b"", 0
@@ -110,7 +109,7 @@ class Passing:
         held = b"".join(self._tail[-_EDGE:]) if self._tail else b""
         self._edge = held[-_EDGE:]
 
-    def _split(self, raw: bytes, *, last: bool = False) -> Piece:
+    def _split(self, raw: bytes, *, last: bool = False) -> SplitEvent:
         if self._sse is None:
             line = raw.strip()
             return self._judged(raw, (("", line),) if line else ())
@@ -123,20 +122,20 @@ class Passing:
             events += self._sse.close()
         return self._judged(raw, events)
 
-    def _judged(self, raw: bytes, events: Iterable[tuple[str, bytes]]) -> Piece:
-        sound, read = True, []
+    def _judged(self, raw: bytes, events: Iterable[tuple[str, bytes]]) -> SplitEvent:
+        readable, read = True, []
         for name, payload in events:
             try:
                 value: Any = jsontext.peek(payload)
             except ValueError:
                 value = None
             if type(value) is dict:
-                sound = sound and self._check.sound(name, value)
+                readable = readable and self._check.sound(name, value)
             else:
                 value = None
-                sound = sound and self._check.sound_mark(payload.strip())
+                readable = readable and self._check.sound_mark(payload.strip())
             read.append((name, payload, value))
-        return Piece(raw, sound, read)
+        return SplitEvent(raw, readable, read)
 
 
 def _without_comments(raw: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Another name for the model in an answer that is otherwise passed on as it is.
 
-Clients compare: some drop the reasoning of an answer whose model is not the one they asked for.
-Only lines that name a model are read and written again; every other byte stays.
+Some clients drop the reasoning of an answer whose model is not the one they asked for. Only lines
+that name a model are decoded and encoded again; every other byte stays.
 """
 
 from typing import Any, Final
@@ -11,7 +11,7 @@ from toolglot.wire import jsontext
 _FIELD: Final = b"data:"
 
 
-class Relabel:
+class RenameModel:
     """Bytes of a stream, with the model named as the client named it."""
 
     __slots__ = ("_keys", "_marks", "_model", "_tail")
@@ -41,9 +41,9 @@ class Relabel:
 
     def body(self, value: Any) -> Any:
         """A whole answer, named the same way."""
-        for *way, key in self._keys:
+        for *parents, key in self._keys:
             node = value
-            for step in way:
+            for step in parents:
                 node = node.get(step) if isinstance(node, dict) else None
             if isinstance(node, dict) and isinstance(node.get(key), str):
                 node[key] = self._model

@@ -4,7 +4,7 @@ import pytest
 from tests.wires import pair
 
 from toolglot import ir
-from toolglot.adapt.answers.broken_streams import Breaking, breaks_open, retold
+from toolglot.adapt.answers.broken_streams import LeavePartOpen, leaves_part_open, retryable_error
 from toolglot.context import Options
 from toolglot.events import Failed, Finished, PartEnded
 
@@ -19,7 +19,7 @@ def opened(target="anthropic", broken="open"):
 
 
 def test_the_part_that_broke_off_stays_open():
-    breaking = Breaking(opened())
+    breaking = LeavePartOpen(opened())
     assert [*breaking.feed(CUT)] == []
     (failed,) = breaking.feed(Failed(LATE))
     assert failed.error.kind == "overloaded"
@@ -27,7 +27,7 @@ def test_the_part_that_broke_off_stays_open():
 
 
 def test_a_part_that_was_cut_short_in_an_answer_that_ended_is_closed():
-    breaking = Breaking(opened())
+    breaking = LeavePartOpen(opened())
     assert [*breaking.feed(CUT)] == []
     ended = Finished((ir.StopReason(kind="length"),))
     assert [*breaking.feed(ended)] == [CUT, ended]
@@ -37,11 +37,11 @@ def test_a_part_that_was_cut_short_in_an_answer_that_ended_is_closed():
 @pytest.mark.parametrize("kind", ["invalid_request", "context_length", "quota", "authentication"])
 def test_an_error_that_stays_is_told_as_it_is(kind):
     error = ir.ApiError(kind=kind, message="no")
-    assert retold(error, opened()) is error
+    assert retryable_error(error, opened()) is error
 
 
 def test_only_where_it_was_asked_for_and_clients_need_it():
-    assert not breaks_open(opened(broken="closed"))
-    assert retold(LATE, opened(broken="closed")) is LATE
-    assert not breaks_open(opened("openai-responses"))
-    assert retold(LATE, opened("openai-responses")) is LATE
+    assert not leaves_part_open(opened(broken="closed"))
+    assert retryable_error(LATE, opened(broken="closed")) is LATE
+    assert not leaves_part_open(opened("openai-responses"))
+    assert retryable_error(LATE, opened("openai-responses")) is LATE

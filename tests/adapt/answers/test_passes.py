@@ -3,8 +3,16 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.wires import PAIRS
 
-from toolglot.adapt.answers.passes import Buffered, Serial, Showing, StreamPass, stream_passes
+from toolglot.adapt.answers.adapt_parts import AdaptParts
+from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
+from toolglot.adapt.answers.passes import adapt_whole, answer_passes, chain
+from toolglot.adapt.calls.arguments import WrapArguments
+from toolglot.adapt.calls.text_calls import FindTextCalls
+from toolglot.adapt.reasoning.seal import SealState
 from toolglot.adapt.reasoning.sealed_state import TAG, unpack
 from toolglot.context import Context, Options
 from toolglot.events import (
@@ -17,14 +25,17 @@ from toolglot.events import (
     PartEnded,
     PartStarted,
     Started,
-    UsageSeen,
+    StreamPass,
     fold,
 )
 from toolglot.ir import (
     ApiError,
+    Choice,
     Citation,
     Image,
     Inline,
+    Opaque,
+    Part,
     Reasoning,
     Refusal,
     Request,
@@ -32,10 +43,9 @@ from toolglot.ir import (
     StopReason,
     Text,
     ToolCall,
-    Usage,
 )
 from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.undo import Step, Undo
+from toolglot.undo import Undo, UndoStep
 
 STARTED = Started(id="resp_1", model="tide-1")
 END = Finished((StopReason(kind="end"),))
@@ -51,14 +61,21 @@ def context(source: str, target: str, **options: Any) -> Context:
     return Context(Options(**options), source=surfaces[0], target=surfaces[1])
 
 
-def through(adapt: StreamPass, *events: Event) -> list[Event]:
-    return [adapted for event in events for adapted in adapt.feed(event)]
+def adapting(ctx: Context) -> list[StreamPass]:
+    """The passes that every translated stream goes through."""
+    objects = ctx.surfaces[1].calls.arguments == "object"
+    return [AdaptParts(ctx), SealState(ctx), *([WrapArguments(ctx)] if objects else [])]
+
+
+def through(ctx: Context, *events: Event) -> list[Event]:
+    adapt = chain(adapting(ctx))
+    return [adapted for event in events for adapted in adapt(event)]
 
 
 def shown(target: str, *events: Event, source: str = "", **options: Any) -> list[Event]:
-    """What `Showing` makes of the events, which must be legal."""
+    """What a translated stream becomes, which must be legal."""
     source = source or ("anthropic" if target != "anthropic" else "openai-chat")
-    adapted = through(Showing(context(source, target, **options)), *events)
+    adapted = through(context(source, target, **options), *events)
     grammar = Grammar()
     for event in adapted:
         grammar.check(event)
@@ -72,17 +89,84 @@ def shown(target: str, *events: Event, source: str = "", **options: Any) -> list
 def test_passes_by_target(target):
     source = "anthropic" if target != "anthropic" else "gemini"
     surface = get_protocol(target).SURFACE
-    one_by_one = surface.one_open_part or surface.arguments == "object"
-    kinds = [type(each) for each in stream_passes(context(source, target))]
-    assert kinds == ([Serial, Showing] if one_by_one else [Showing])
-    buffered = stream_passes(context(source, target, stream_tools="buffered"))
-    assert [type(each) for each in buffered] == [Serial, Showing, Buffered]
+    one_by_one = surface.stream.one_open_part or surface.calls.arguments == "object"
+    objects = [WrapArguments] if surface.calls.arguments == "object" else []
+    serial = [SerializeParts] if one_by_one else []
+    kinds = [type(each) for each in answer_passes(context(source, target))]
+    assert kinds == [*serial, AdaptParts, SealState, *objects]
+    buffered = answer_passes(context(source, target, stream_tools="buffered"))
+    assert [type(each) for each in buffered] == [
+        SerializeParts,
+        AdaptParts,
+        SealState,
+        *objects,
+        BufferCalls,
+    ]
+
+
+@pytest.mark.parametrize("target", PROTOCOLS)
+def test_passes_of_a_whole_answer_by_what_is_in_it(target):
+    """From the first pass that changes something on, all are needed."""
+    source = "anthropic" if target != "anthropic" else "gemini"
+    order = [] if get_protocol(target).SURFACE.messages.ordered else [OrderParts]
+
+    def kinds(*parts: Part, **options: Any) -> list[Any]:
+        choice = Choice(parts=parts, stop=StopReason(kind="end"))
+        whole = Response(id="r", model="m", choices=(choice,))
+        return [type(each) for each in answer_passes(context(source, target, **options), whole)]
+
+    assert kinds(Text(text="hi"), call(0, "{}"), stream_tools="buffered") == []
+    assert kinds(Reasoning(text="hm"), Text(text="hi")) == [SealState, *order]
+    assert kinds(Text(text="hi"), call(0, "null")) == [AdaptParts, SealState, *order]
+    assert kinds(Text(text="hi"), dialect="auto") == [FindTextCalls, AdaptParts, SealState, *order]
+
+
+SIGNATURES = st.none() | st.just("sig")
+TEXTS = st.builds(Text, text=st.sampled_from(["", "hi"]), signature=SIGNATURES)
+CITED = st.just(Text(text="hi", citations=(Citation(url="https://a.example"),)))
+CALLS = st.builds(
+    ToolCall,
+    id=st.sampled_from(["call_1", "call_2"]),
+    name=st.sampled_from(["", "look"]),
+    arguments=st.sampled_from(["", "{}", '{"a":1}', '{"a": 1}', "null", "{"]),
+    type=st.sampled_from(["function", "custom"]),
+    id_made=st.booleans(),
+    signature=SIGNATURES,
+)
+PARTS = st.one_of(
+    TEXTS,
+    TEXTS,
+    CITED,
+    CALLS,
+    st.builds(Reasoning, text=st.sampled_from(["", "hm"]), signature=SIGNATURES),
+    st.just(Refusal(text="no")),
+    st.just(Opaque(protocol="gemini", type="executableCode", value={})),
+)
+CHOICES = st.builds(
+    Choice,
+    parts=st.lists(PARTS, max_size=4).map(tuple),
+    stop=st.none() | st.just(StopReason(kind="end")),
+    logprobs=st.none() | st.just({"content": []}),
+)
+
+
+@pytest.mark.parametrize("adapt", [AdaptParts, SealState, OrderParts])
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@given(choices=st.lists(CHOICES, max_size=2).map(tuple))
+def test_a_pass_that_is_left_out_would_change_nothing(source, target, adapt, choices):
+    response = Response(id="r", model="m", choices=choices)
+    ctx = context(source, target)
+    ctx.kept_state = {}
+    if not adapt.changes(response, ctx):
+        assert adapt_whole(response, [adapt(ctx)], ctx) == response
+        assert not ctx.receipt()
+        assert ctx.kept_state == {}
 
 
 def test_a_held_call_is_not_overtaken():
     """Where arguments are undone whole, later parts wait, so that the order stays."""
     undo = Undo()
-    undo.tool("wrapped", Step(name="tool_0", arguments=str.upper))
+    undo.tool("wrapped", UndoStep(name="tool_0", arguments=str.upper))
     ctx = context("openai-chat", "openai-responses")
     ctx.undo = undo
     events = [
@@ -95,8 +179,8 @@ def test_a_held_call_is_not_overtaken():
         PartEnded(0),
         CALLED,
     ]
-    for adapt in stream_passes(ctx):
-        events = through(adapt, *events)
+    for each in answer_passes(ctx):
+        events = [adapted for event in events for adapted in each.feed(event)]
     response = fold(events)
     assert isinstance(response, Response)
     first, second = response.choices[0].parts
@@ -105,98 +189,13 @@ def test_a_held_call_is_not_overtaken():
     assert second == Text(text="meanwhile")
 
 
-# --- Serial --------------------------------------------------------------------------------------
-
-
-def test_serial_lets_sequential_parts_pass():
-    events = [
-        STARTED,
-        PartStarted(0, Text(text="")),
-        PartDelta(0, "a"),
-        PartEnded(0),
-        PartStarted(1, call(1)),
-        PartDelta(1, "{}"),
-        UsageSeen(Usage(output=1)),
-        PartEnded(1),
-        CALLED,
-    ]
-    assert through(Serial(), *events) == events
-
-
-def test_serial_keeps_one_part_open():
-    a, b, c = (PartStarted(n, call(n)) for n in range(3))
-    events = [
-        *(STARTED, a, b, PartDelta(1, "{b"), PartDelta(0, "{a"), c, PartDelta(2, "{c")),
-        *(PartEnded(1), PartDelta(0, "}"), PartEnded(0), PartDelta(2, "}"), PartEnded(2), CALLED),
-    ]
-    assert through(Serial(), *events) == [
-        *(STARTED, a, PartDelta(0, "{a"), PartDelta(0, "}"), PartEnded(0)),
-        *(b, PartDelta(1, "{b"), PartEnded(1)),
-        *(c, PartDelta(2, "{c"), PartDelta(2, "}"), PartEnded(2)),
-        CALLED,
-    ]
-
-
-def test_serial_is_live_again_once_a_part_is_the_only_one():
-    serial = Serial()
-    through(serial, STARTED, PartStarted(0, call(0)), PartStarted(1, call(1)))
-    assert list(serial.feed(PartEnded(0))) == [PartEnded(0), PartStarted(1, call(1))]
-    assert list(serial.feed(PartDelta(1, "{"))) == [PartDelta(1, "{")]
-
-
-def test_serial_lets_out_everything_before_a_failure():
-    failed = Failed(ApiError(kind="server", message="gone"))
-    events = [
-        STARTED,
-        PartStarted(0, call(0)),
-        PartStarted(1, Text(text="")),
-        PartDelta(1, "kept"),
-        PartEnded(0, incomplete=True),
-        PartEnded(1, incomplete=True),
-        failed,
-    ]
-    adapted = through(Serial(), *events)
-    assert adapted[-1] == failed
-    assert PartDelta(1, "kept") in adapted
-
-
-# --- Buffered ------------------------------------------------------------------------------------
-
-
-def test_buffered_lets_calls_leave_whole_and_texts_live():
-    """D-03, S0-59: on request, a call leaves when it is complete; texts are not held up."""
-    buffered = Buffered()
-    assert list(buffered.feed(PartStarted(0, Text(text="")))) == [PartStarted(0, Text(text=""))]
-    assert list(buffered.feed(PartDelta(0, "now"))) == [PartDelta(0, "now")]
-    assert list(buffered.feed(PartEnded(0))) == [PartEnded(0)]
-    held = through(buffered, PartStarted(1, call(1), 2), PartDelta(1, '{"a"'), PartDelta(1, ":1}"))
-    assert held == []
-    assert list(buffered.feed(UsageSeen(Usage(output=3)))) == [UsageSeen(Usage(output=3))]
-    assert list(buffered.feed(PartEnded(1))) == [
-        PartStarted(1, call(1), 2),
-        PartDelta(1, '{"a":1}'),
-        PartEnded(1),
-    ]
-
-
-def test_buffered_keeps_the_mark_of_a_call_that_was_cut():
-    events = through(
-        Buffered(), PartStarted(0, call(0)), PartDelta(0, '{"a'), PartEnded(0, incomplete=True)
-    )
-    assert events == [
-        PartStarted(0, call(0)),
-        PartDelta(0, '{"a'),
-        PartEnded(0, incomplete=True),
-    ]
-
-
-# --- Showing -------------------------------------------------------------------------------------
+# --- translated streams --------------------------------------------------------------------------
 
 
 def test_the_client_sees_the_model_that_it_asked_for():
     ctx = context("openai-chat", "anthropic")
     ctx.request = Request(model="claude-opus-5", messages=())
-    (event,) = Showing(ctx).feed(STARTED)
+    (event,) = through(ctx, STARTED)
     assert isinstance(event, Started)
     assert (event.id, event.model) == ("resp_1", "claude-opus-5")
 
@@ -206,7 +205,7 @@ def test_text_passes_untouched():
     assert shown("anthropic", *events) == events
 
 
-def test_reasoning_starts_with_its_first_word_and_ends_with_its_carrier():
+def test_reasoning_starts_with_its_first_word_and_ends_with_its_state():
     events = shown(
         "anthropic",
         STARTED,
@@ -222,9 +221,9 @@ def test_reasoning_starts_with_its_first_word_and_ends_with_its_carrier():
     signed = events[4]
     assert isinstance(signed, PartDelta)
     assert (signed.index, signed.field) == (0, "signature")
-    carrier = unpack(signed.text)
-    assert carrier is not None
-    assert (carrier.issuer, carrier.reasoning) == ("gemini", Reasoning(signature="sig"))
+    state = unpack(signed.text)
+    assert state is not None
+    assert (state.issuer, state.reasoning) == ("gemini", Reasoning(signature="sig"))
     assert events[5:] == [PartEnded(0), END]
 
 
@@ -269,9 +268,9 @@ def test_a_summary_or_the_text_is_shown_but_never_both():
     words = [e.text for e in events if isinstance(e, PartDelta) and e.field == "text"]
     assert words == ["In short"]
     (signature,) = [e.text for e in events if isinstance(e, PartDelta) and e.field == "signature"]
-    carrier = unpack(signature)
-    assert carrier is not None
-    kept = carrier.reasoning
+    state = unpack(signature)
+    assert state is not None
+    kept = state.reasoning
     assert kept is not None
     assert (kept.text, kept.summary) == ("At length", ("In short",)), "both reach their issuer"
 
@@ -368,7 +367,7 @@ def test_free_form_input_that_a_client_has_no_tools_for_is_wrapped():
 def test_a_call_without_a_name_gets_one():
     nameless = PartStarted(0, ToolCall(id="call_0", name="", arguments=""))
     ctx = context("gemini", "anthropic")
-    (_, started) = through(Showing(ctx), STARTED, nameless)
+    (_, started) = through(ctx, STARTED, nameless)
     assert isinstance(started, PartStarted)
     assert isinstance(started.part, ToolCall)
     assert started.part.name == "tool_0"
@@ -384,7 +383,7 @@ def test_citations_only_where_they_can_be_shown():
     cited = PartDelta(0, "", "citation", citation=Citation(url="https://a.example", title="A"))
     bare = PartDelta(0, "", "citation", citation=Citation(quote="page 3"))
     ctx = context("anthropic", "openai-chat")
-    adapted = through(Showing(ctx), STARTED, PartStarted(0, Text(text="")), cited, bare)
+    adapted = through(ctx, STARTED, PartStarted(0, Text(text="")), cited, bare)
     assert adapted[2:] == [cited]
     assert ctx.receipt().codes() == {"citation-dropped": 1}
 
@@ -418,7 +417,7 @@ def test_parts_that_the_client_cannot_show_leave_no_gap_in_the_numbers():
 
 
 def test_each_choice_has_a_layout_of_its_own():
-    """A carrier tells of the answer that it belongs to, and of no other."""
+    """Sealed state has the layout of the choice that it belongs to, and of no other."""
     events = shown(
         "openai-chat",
         STARTED,
@@ -452,6 +451,6 @@ def test_each_choice_has_a_layout_of_its_own():
     ]
     assert trailing.choice == 1
     assert isinstance(trailing.part, Reasoning)
-    carrier = unpack(trailing.part.signature)
-    assert carrier is not None
-    assert [(place.call, place.text) for place in carrier.layout] == [("call_1", None), (None, 5)]
+    state = unpack(trailing.part.signature)
+    assert state is not None
+    assert [(place.call, place.text) for place in state.layout] == [("call_1", None), (None, 5)]

@@ -5,7 +5,8 @@ from tests.laws.streams import encode
 from tests.wires import NAMES, answer, asking, pair, user
 
 from toolglot import Options, decode_response, encode_request, encode_response
-from toolglot.adapt.answers.token_scale import scale_usage, scaled, scales
+from toolglot.adapt.answers.passes import adapt_response, adapt_whole
+from toolglot.adapt.answers.token_scale import ScaleUsage, scaled, scales
 from toolglot.events import fold, unfold
 from toolglot.exchange import Exchange
 from toolglot.ir import Usage
@@ -27,9 +28,9 @@ USED = Usage(input=1001, cache_read=50, output=9, reasoning=4)
 )
 def test_counts_are_scaled_only_where_both_windows_are_known_and_differ(options, does):
     assert scales(options) is does
-    ctx = pair("ollama", "anthropic", options=options)
+    ctx = pair("ollama", "ollama", options=options)
     response = answer("Hi", usage=USED)
-    assert (scale_usage(response, ctx) is not response) is does
+    assert (adapt_response(response, ctx) is not response) is does
     assert [note.code for note in ctx.receipt()] == ["usage-scaled"] * does
 
 
@@ -48,7 +49,8 @@ def test_counts_are_rounded_up():
 def test_an_answer_without_counts_has_none():
     ctx = pair("ollama", "anthropic", options=HALF)
     response = answer("Hi")
-    assert scale_usage(response, ctx) is response
+    assert adapt_whole(response, [ScaleUsage(ctx)], ctx) == response
+    assert not ctx.receipt()
 
 
 def exchanged(client, provider):

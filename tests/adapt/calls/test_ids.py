@@ -28,7 +28,8 @@ from tests.wires import (
 )
 
 from toolglot import Options, StreamTranslator, get_protocol, ir, translate_request
-from toolglot.adapt.calls.ids import PREFIXES, Prefixing, alias_ids, prefix_ids, with_prefix
+from toolglot.adapt.answers.passes import answer_passes
+from toolglot.adapt.calls.ids import PREFIXES, PrefixIds, alias_ids, call_ids, with_prefix
 from toolglot.calls import translate_id
 from toolglot.events import unfold
 from toolglot.surface import ID_RULES
@@ -111,6 +112,8 @@ def test_servers_that_stop_at_forty():
     request = across(talk(*ids), "anthropic", "openai-chat", id_max=40)
     assert len(calls(request)[0]) == 40
     assert calls(request)[1] == ids[1]
+    above = across(talk("a" * 80), "anthropic", "openai-chat", id_max=100)
+    assert len(calls(above)[0]) == 64, "the protocol's own limit stays"
     with pytest.raises(ValueError, match="id_max: 3 is too short"):
         across(talk("call_1"), "anthropic", "openai-chat", id_max=3)
 
@@ -295,18 +298,26 @@ def test_ids_of_the_request_come_back_as_they_were():
 
 
 def test_without_being_asked_nothing_is_prefixed():
-    response = answer(call("look"))
     ctx = pair("openai-chat", "anthropic")
-    assert prefix_ids(response, ctx) is response
+    assert PrefixIds not in map(type, answer_passes(ctx))
     ctx = pair("openai-chat", "gemini", options=Options(ids="prefix"))
-    assert prefix_ids(response, ctx) is response, "no custom there"
+    assert PrefixIds not in map(type, answer_passes(ctx)), "no custom there"
+    ctx = pair("openai-chat", "anthropic", options=Options(ids="prefix"))
+    for whole in (None, answer(call("look"))):
+        assert PrefixIds in map(type, answer_passes(ctx, whole))
 
 
 def test_a_stream_pass_leaves_everything_else_alone():
     ctx = pair("openai-chat", "anthropic", options=Options(ids="prefix"))
-    prefixing = Prefixing(ctx)
+    prefixing = PrefixIds(ctx)
     events = list(unfold(answer("words")))
     assert [each for event in events for each in prefixing.feed(event)] == events
+
+
+def test_ids_of_the_conversation_are_known():
+    ask = asking(assistant(call("f", id="a")), user(result("x", id="b")))
+    assert call_ids(ask.messages) == {"a", "b"}
+    assert call_ids(()) == set()
 
 
 # --- two ids -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 from tests.laws.streams import assert_legal, cut_at, decode, loose, stream_of
 from tests.wires import NAMES, answer, asking, call, codes, parts_of, said, shown, user, words
 
@@ -15,7 +16,8 @@ from toolglot import (
     translate_request,
     translate_response,
 )
-from toolglot.adapt.calls.text_calls import Promoting, promote
+from toolglot.adapt.answers.passes import adapt_response
+from toolglot.adapt.calls.text_calls import ChoiceCalls, DeclaredTools, FindTextCalls
 from toolglot.events import (
     Failed,
     Finished,
@@ -53,7 +55,7 @@ def context(request=ASK, name="openai-chat", **options):
 
 def promoted(*parts, stop=None, ctx=None):
     ctx = ctx or context()
-    return promote(answer(*parts, stop=stop), ctx).choices[0], ctx
+    return adapt_response(answer(*parts, stop=stop), ctx).choices[0], ctx
 
 
 def told(choice):
@@ -64,7 +66,7 @@ def told(choice):
 
 
 def streamed(events, ctx=None):
-    promoting = Promoting(ctx or context())
+    promoting = FindTextCalls(ctx or context())
     events = [each for event in events for each in promoting.feed(event)]
     assert_legal(events)
     return events
@@ -189,7 +191,7 @@ def test_what_is_no_call_stays_the_same_value_d_20(text):
     """D-20, case-47: undeclared names, fences, prose."""
     response = answer(text)
     ctx = context()
-    assert promote(response, ctx) is response
+    assert adapt_response(response, ctx) is response
     assert not ctx.receipt()
 
 
@@ -363,7 +365,7 @@ def _starts_call(event):
 
 
 def test_words_leave_as_soon_as_they_are_certain():
-    promoting = Promoting(context())
+    promoting = FindTextCalls(context())
     promoting.feed(PartStarted(0, ir.Text(text="")))
     assert promoting.feed(PartDelta(0, "I will look <to")) == [
         PartStarted(0, ir.Text(text="")),
@@ -373,7 +375,7 @@ def test_words_leave_as_soon_as_they_are_certain():
 
 
 def test_a_part_that_has_said_nothing_keeps_its_place():
-    promoting = Promoting(context())
+    promoting = FindTextCalls(context())
     assert promoting.feed(PartStarted(0, ir.Text(text=""))) == []
     started = promoting.feed(PartStarted(1, NATIVE))
     assert [each.part for each in started] == [ir.Text(text=""), NATIVE]
@@ -384,7 +386,7 @@ def test_a_part_that_has_said_nothing_keeps_its_place():
 def test_choices_are_looked_at_one_by_one():
     first = list(unfold(answer(RUN)))
     events = [
-        *first[:1],
+        replace(first[0], choices=None),
         PartStarted(0, ir.Text(text="")),
         PartStarted(1, ir.Text(text=""), choice=1),
         PartDelta(0, RUN),
@@ -411,7 +413,7 @@ every_long = pytest.mark.parametrize(
 
 
 def by_character(text, ctx=None, stop="end"):
-    promoting = Promoting(ctx or context())
+    promoting = FindTextCalls(ctx or context())
     events = [
         Started(id="r", model="m"),
         PartStarted(0, ir.Text(text="")),
@@ -491,3 +493,41 @@ def test_a_long_call_that_turns_out_to_be_none_is_no_reason_to_call():
     assert told(choice) == told(fold(events).choices[0])
     assert choice.stop.kind == "malformed_call"
     assert ctx.receipt().codes() == {"call-cut": 1}
+
+
+# --- whose calls, and which came twice -----------------------------------------------------------
+
+
+def tools_of(*tools, **more):
+    ctx = Context(request=asking(user("hi"), tools=tools, **more))
+    ctx.declared = tools
+    return DeclaredTools(ctx)
+
+
+def test_tools_are_flat_and_calls_are_of_their_kind():
+    space = ir.NamespaceTool(name="files", tools=(ir.FunctionTool(name="read"),))
+    hosted = ir.ProviderTool(protocol="anthropic", type="web_search", value={})
+    found = tools_of(space, ir.CustomTool(name="patch"), hosted)
+    assert [tool.name for tool in found.tools] == ["read", "patch"]
+    assert found.call("read", "{}").namespace == "files"
+    assert found.call("patch", '{"input": "x"}') == ir.ToolCall(
+        id="", name="patch", arguments="x", type="custom"
+    )
+
+
+def test_nobody_is_called_if_the_client_wants_no_calls():
+    assert tools_of(ir.FunctionTool(name="f"), tool_choice=ir.ToolChoice(mode="none")).tools == []
+    assert DeclaredTools(Context()).tools is None
+
+
+def test_each_call_is_repeated_once_at_most():
+    calls = ChoiceCalls()
+    one, spaced, odd = call("f", '{"a":1}'), call("f", '{ "a": 1 }'), call("f", "{")
+    assert not calls.repeats(one, native=False)
+    assert calls.may_repeat("f")
+    assert not calls.may_repeat("g")
+    assert calls.repeats(spaced, native=True)
+    assert not calls.repeats(spaced, native=True)
+    assert calls.may_repeat("f", text=True)
+    assert not calls.repeats(odd, native=False)
+    assert calls.repeats(odd, native=True)

@@ -2,11 +2,13 @@
 
 import pytest
 
-from toolglot.adapt.calls.undo_calls import Restoring, restore
-from toolglot.context import Context
+from toolglot.adapt.answers.passes import adapt_response, adapt_whole, answer_passes
+from toolglot.adapt.calls.undo_calls import UndoCalls
+from toolglot.context import Context, Options
 from toolglot.events import PartDelta, PartEnded, PartStarted, Started
 from toolglot.ir import Choice, Response, Text, ToolCall
-from toolglot.undo import Step
+from toolglot.registry import get_protocol
+from toolglot.undo import UndoStep
 
 
 class Upper:
@@ -25,9 +27,9 @@ class Upper:
 
 def context(*, live: bool) -> Context:
     ctx = Context()
-    step = Step(name="cat", arguments=str.upper, live=Upper if live else None)
+    step = UndoStep(name="cat", arguments=str.upper, live=Upper if live else None)
     ctx.undo.tool("read", step)
-    ctx.undo.tool("find", Step(name="search"))
+    ctx.undo.tool("find", UndoStep(name="search"))
     return ctx
 
 
@@ -36,14 +38,18 @@ def call(name: str, arguments: str) -> ToolCall:
 
 
 def test_a_response_without_anything_to_undo_stays_the_same():
+    surface = get_protocol("ollama").SURFACE
+    ctx = Context(Options(dialect="auto"), source=surface, target=surface)
+    assert UndoCalls not in map(type, answer_passes(ctx))
     response = Response(id="r", model="m", choices=(Choice(parts=(call("cat", "{}"),)),))
-    assert restore(response, Context()) is response
+    assert adapt_response(response, ctx) is response
 
 
 def test_a_whole_response_is_restored():
     parts = (Text(text="hi"), call("read", "abc"), call("find", "x"), call("new", "y"))
     response = Response(id="r", model="m", choices=(Choice(parts=parts),))
-    restored = restore(response, context(live=False)).choices[0].parts
+    ctx = context(live=False)
+    restored = adapt_whole(response, [UndoCalls(ctx)], ctx).choices[0].parts
     assert restored == (Text(text="hi"), call("cat", "ABC"), call("search", "x"), call("new", "y"))
 
 
@@ -58,7 +64,7 @@ def stream(name: str) -> list:
 
 
 def run(ctx: Context, events: list) -> list:
-    restoring = Restoring(ctx)
+    restoring = UndoCalls(ctx)
     return [[*restoring.feed(event)] for event in events]
 
 

@@ -20,7 +20,8 @@ from toolglot import (
     validate_arguments,
     validate_tool_calls,
 )
-from toolglot.adapt.calls.validate import Checking, check_calls
+from toolglot.adapt.answers.passes import adapt_whole
+from toolglot.adapt.calls.validate import CheckCalls
 from toolglot.events import (
     Failed,
     Finished,
@@ -58,14 +59,14 @@ def notes(ctx):
 
 def checked(*parts, request=REQUEST, stop=None, **options):
     ctx = context(request, **options)
-    response = check_calls(answer(*parts, stop=stop), ctx)
+    response = adapt_whole(answer(*parts, stop=stop), [CheckCalls(ctx)], ctx)
     return list(response.choices[0].parts), ctx
 
 
 def streamed(*parts, request=REQUEST, **options):
     """The same through the pass for streams."""
     ctx = context(request, **options)
-    checking = Checking(ctx)
+    checking = CheckCalls(ctx)
     events = [out for event in unfold(answer(*parts)) for out in checking.feed(event)]
     response = fold(events)
     assert isinstance(response, ir.Response)
@@ -338,7 +339,7 @@ FAILED = Failed(ir.ApiError(kind="server", message="cut"))
 
 def run_events(given, **options):
     ctx = context(**options)
-    checking = Checking(ctx)
+    checking = CheckCalls(ctx)
     return [out for event in given for out in checking.feed(event)], ctx
 
 
@@ -370,7 +371,7 @@ def test_a_cut_call_stays_cut_without_repair(options):
 def test_notes_let_a_stream_flow():
     """D-11: checked at the end, delivered at once."""
     ctx = context(validate="note")
-    checking = Checking(ctx)
+    checking = CheckCalls(ctx)
     start = PartStarted(0, ir.ToolCall(id="c", name="weather", arguments=""))
     assert list(checking.feed(start)) == [start]
     assert list(checking.feed(PartDelta(0, '{"city"'))) == [PartDelta(0, '{"city"')]

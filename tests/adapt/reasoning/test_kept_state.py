@@ -4,7 +4,7 @@ import pytest
 from tests.signed_turns import CALLS, THOUGHT, asked, native_answer, stripped, turn
 
 from toolglot import ir
-from toolglot.adapt.reasoning.kept_state import keepsake, missing, supply
+from toolglot.adapt.reasoning.kept_state import missing_state, restore_state, state_to_keep
 from toolglot.context import Context
 from toolglot.events import unfold
 from toolglot.exchange import Exchange
@@ -15,22 +15,22 @@ SIGNS = get_protocol("gemini").SURFACE
 
 
 def test_only_a_turn_with_calls_and_state_is_kept():
-    assert keepsake((ir.Text(text="Hm."), CALLS[1]), "it") is None
-    assert keepsake((THOUGHT, ir.Text(text="Hm.")), "it") is None
-    assert keepsake((THOUGHT, CALLS[1]), "it") is not None
-    assert keepsake((CALLS[0],), "it") is not None
+    assert state_to_keep((ir.Text(text="Hm."), CALLS[1]), "it") is None
+    assert state_to_keep((THOUGHT, ir.Text(text="Hm.")), "it") is None
+    assert state_to_keep((THOUGHT, CALLS[1]), "it") is not None
+    assert state_to_keep((CALLS[0],), "it") is not None
 
 
 def test_a_turn_is_found_by_its_first_call_however_it_is_spaced():
-    key, carrier = keepsake((THOUGHT, *CALLS), "it")
+    key, carrier = state_to_keep((THOUGHT, *CALLS), "it")
     spaced = ir.ToolCall(id="call_1", name="sound", arguments='{"at":"quay"}')
     request = asked(turn(spaced, CALLS[1]))
-    assert missing(request, SIGNS) == {1: key}
+    assert missing_state(request, SIGNS) == {1: key}
     other = ir.ToolCall(id="call_1", name="sound", arguments='{"at":"sea"}')
-    assert missing(asked(turn(other)), SIGNS) != {1: key}
-    supplied = supply(request, {1: carrier})
-    assert missing(supplied, SIGNS) == {}, "it is there now"
-    assert missing(asked(turn(ir.Text(text="No calls."))), SIGNS) == {}
+    assert missing_state(asked(turn(other)), SIGNS) != {1: key}
+    supplied = restore_state(request, {1: carrier})
+    assert missing_state(supplied, SIGNS) == {}, "it is there now"
+    assert missing_state(asked(turn(ir.Text(text="No calls."))), SIGNS) == {}
 
 
 def answered(exchange, answer, *, stream):
@@ -70,12 +70,12 @@ def test_what_a_client_stripped_reaches_its_issuer(ours, theirs, stream):
     first, wire = Exchange(ours, theirs), encode_request(asked(), target=ours)
     first.request(wire.data(), wire.path)
     answered(first, answer, stream=stream)
-    kept = dict(first.keepsakes())
+    kept = dict(first.kept_state())
     assert len(kept) == 1
-    assert first.keepsakes() == {}, "told once"
+    assert first.kept_state() == {}, "given once"
     again, wire = Exchange(ours, theirs), encode_request(asked(*stripped(answer)), target=ours)
-    again.read(wire.data(), wire.path)
-    again.supply({index: kept[key] for index, key in again.missing().items()})
+    again.decode_request(wire.data(), wire.path)
+    again.restore_state({index: kept[key] for index, key in again.missing_state().items()})
     sent = again.request(wire.data(), wire.path)
     there = decode_request(sent.data, source=theirs, path=sent.path)
     said = [part for each in there.messages if each.role == "assistant" for part in each.parts]
@@ -89,10 +89,10 @@ def test_it_is_opened_for_its_issuer_only(other):
     first, wire = Exchange("openai-chat", "gemini"), encode_request(asked(), target="openai-chat")
     first.request(wire.data(), wire.path)
     answered(first, answer, stream=False)
-    (carrier,) = first.keepsakes().values()
+    (sealed,) = first.kept_state().values()
     again = Exchange("openai-chat", other)
     wire = encode_request(asked(*stripped(answer)), target="openai-chat")
-    again.read(wire.data(), wire.path)
-    again.supply(dict.fromkeys(again.missing(), carrier))
+    again.decode_request(wire.data(), wire.path)
+    again.restore_state(dict.fromkeys(again.missing_state(), sealed))
     assert b"c2lnbmVk" not in again.request(wire.data(), wire.path).data
     assert "reasoning-dropped" in again.receipt.codes()

@@ -4,8 +4,11 @@ import pytest
 from msgspec.structs import replace
 from tests.wires import NAMES, PAIRS, answer, asking, assistant, call, pair, user
 
-from toolglot import Options, ir, translate_request, translate_response
-from toolglot.adapt.reasoning.sealed_state import TAG, Carrier, Place, pack, seal, unpack, unseal
+from toolglot import ir, translate_request, translate_response
+from toolglot.adapt.answers.part_order import OrderParts
+from toolglot.adapt.answers.passes import adapt_whole
+from toolglot.adapt.reasoning.seal import SealState
+from toolglot.adapt.reasoning.sealed_state import TAG, Place, SealedState, pack, unpack, unseal
 from toolglot.ir import Reasoning, Text
 from toolglot.translate import decode_response, encode_request
 
@@ -18,7 +21,8 @@ def codes(ctx):
 
 def sealed(source, target, *parts, **more):
     ctx = pair(source, target, **more)
-    return seal(answer(*parts), ctx).choices[0].parts, ctx
+    passes = [SealState(ctx), *([] if ctx.target.ordered else [OrderParts(ctx)])]
+    return adapt_whole(answer(*parts), passes, ctx).choices[0].parts, ctx
 
 
 def opened(source, target, *parts, **more):
@@ -26,72 +30,40 @@ def opened(source, target, *parts, **more):
     return unseal(asking(user("hi"), assistant(*parts)), ctx).messages[1].parts, ctx
 
 
-# --- the carrier itself ---------------------------------------------------------------------------
+# --- sealed state itself --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "carrier",
+    "state",
     [
-        Carrier("anthropic"),
-        Carrier("gemini", reasoning=SIGNED),
-        Carrier("x", layout=(Place(text=3), Place(call="c", arguments="{ }", signature="s"))),
-        Carrier("x", reasoning=Reasoning(text="\ud83d lone")),
+        SealedState("anthropic"),
+        SealedState("gemini", reasoning=SIGNED),
+        SealedState("x", layout=(Place(text=3), Place(call="c", arguments="{ }", signature="s"))),
+        SealedState("x", reasoning=Reasoning(text="\ud83d lone")),
     ],
 )
-def test_a_carrier_is_text_and_back(carrier):
-    text = pack(carrier)
+def test_sealed_state_is_text_and_back(state):
+    text = pack(state)
     assert text.startswith(TAG)
     assert text.isascii()
-    assert unpack(text) == carrier
+    assert unpack(text) == state
 
 
 @pytest.mark.parametrize(
     "text",
-    [None, "", "c2ln", TAG, TAG + "!!", TAG + "e30=", TAG + "W10=", pack(Carrier("a"))[:-3] + "x"],
+    [
+        None,
+        "",
+        "c2ln",
+        TAG,
+        TAG + "!!",
+        TAG + "e30=",
+        TAG + "W10=",
+        pack(SealedState("a"))[:-3] + "x",
+    ],
 )
-def test_what_is_no_carrier_is_none(text):
+def test_what_is_not_sealed_is_none(text):
     assert unpack(text) is None
-
-
-# --- to the client --------------------------------------------------------------------------------
-
-
-def test_a_client_sees_the_words_and_carries_the_rest():
-    (shown, text), ctx = sealed("anthropic", "openai-responses", SIGNED, "So.")
-    assert (shown.text, shown.redacted) == ("Hm.", False)
-    carrier = unpack(shown.signature)
-    assert carrier is not None
-    assert carrier.issuer == "anthropic"
-    assert carrier.reasoning == replace(SIGNED, text="")
-    assert text == Text(text="So.")
-    assert codes(ctx) == ["reasoning-carried"]
-
-
-def test_state_without_words_is_only_a_carrier():
-    (shown,), _ = sealed("anthropic", "openai-chat", Reasoning(redacted=True, signature="x"))
-    assert (shown.text, shown.redacted) == ("", True)
-
-
-def test_the_issuer_is_whom_the_caller_names():
-    """case-34"""
-    (shown,), _ = sealed("anthropic", "openai-responses", SIGNED, options=Options(issuer="bedrock"))
-    assert unpack(shown.signature).issuer == "bedrock"
-
-
-def test_an_answer_without_state_is_left_alone():
-    parts, ctx = sealed("openai-chat", "openai-responses", "hi", call("f", '{ "a": 1 }'))
-    assert parts == (Text(text="hi"), call("f", '{ "a": 1 }'))
-    assert codes(ctx) == []
-
-
-def test_arguments_that_an_object_would_not_give_back_are_carried():
-    """D-04"""
-    parts, _ = sealed("openai-chat", "anthropic", call("f", '{ "a": 1 }'))
-    carrier = unpack(parts[-1].signature)
-    assert carrier is not None
-    assert [place.arguments for place in carrier.layout] == ['{ "a": 1 }']
-    parts, _ = sealed("openai-chat", "anthropic", call("f", '{"a":1}'))
-    assert parts == (call("f", '{"a":1}'),)
 
 
 # --- back to the provider -------------------------------------------------------------------------
@@ -135,7 +107,7 @@ def test_nobody_else_gets_it(target):
     assert "anthropic" in next(iter(ctx.receipt())).message
 
 
-def test_a_broken_carrier_is_another_providers_state():
+def test_broken_state_is_another_providers():
     broken = Reasoning(text="Hm.", signature=TAG + "cut", redacted=True)
     back, ctx = opened("openai-responses", "anthropic", broken, "So.")
     assert back == (Text(text="So."),)
@@ -151,11 +123,11 @@ def test_words_without_state_go_to_those_who_take_them():
     assert codes(ctx) == ["reasoning-dropped"]
 
 
-def test_words_shown_beside_a_carrier_are_no_loss():
+def test_words_beside_sealed_state_are_no_loss():
     """X-18: they were only for the client to read."""
     shown, hidden = Reasoning(text="Hm."), sealed("anthropic", "openai-chat", SIGNED)[0][0]
-    carrier = Reasoning(redacted=True, signature=hidden.signature)
-    back, ctx = opened("openai-chat", "anthropic", shown, carrier, "So.")
+    state = Reasoning(redacted=True, signature=hidden.signature)
+    back, ctx = opened("openai-chat", "anthropic", shown, state, "So.")
     assert back == (SIGNED, Text(text="So."))
     assert codes(ctx) == ["reasoning-restored"]
 

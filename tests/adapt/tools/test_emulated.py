@@ -23,9 +23,9 @@ from toolglot import (
     render_calls,
     translate_request,
 )
-from toolglot.adapt import emulate_at_home, told
+from toolglot.adapt import context_of_request, emulate_tools_only
 from toolglot.adapt.tools.emulated import dialect_of, emulate_tools
-from toolglot.dialects.reader import Call
+from toolglot.dialects.reader import CallSegment
 from toolglot.dialects.table import DIALECTS
 from toolglot.events import fold, unfold
 from toolglot.exchange import Exchange
@@ -130,7 +130,7 @@ def test_a_session_runs_without_tools(target, dialect):
     assert isinstance(part, ir.Text)
     decoder = TextDecoder(dialect_of(Options(tools=tools)) or "", SESSION["tools"])
     segments = [each for char in part.text for each in decoder.feed(char)] + decoder.close()
-    found = [each for each in segments if isinstance(each, Call)]
+    found = [each for each in segments if isinstance(each, CallSegment)]
     assert [(call.name, json.loads(call.arguments)) for call in found] == WANTED
 
 
@@ -373,7 +373,7 @@ def test_freeform_tools_and_namespaces_work_as_functions(target):
 
     surfaces = [get_protocol(name).SURFACE for name in ("openai-responses", target)]
     asked_for = decode_request(PATCHING, source="openai-responses")
-    undo = told(asked_for, *surfaces, Options(tools="emulated")).undo
+    undo = context_of_request(asked_for, *surfaces, Options(tools="emulated")).undo
     call = ir.ToolCall(id="x", name="apply_patch", arguments='{"input": "*** B"}')
     assert undo.call(call) == ir.ToolCall(
         id="x", name="apply_patch", arguments="*** B", type="custom"
@@ -401,7 +401,7 @@ def test_a_freeform_call_in_text_comes_back_freeform(provider):
 def test_the_tools_as_they_were_told_are_kept_for_the_answer():
     surface = get_protocol("openai-responses").SURFACE
     ctx = Context(Options(tools="emulated"), source=surface, target=surface)
-    emulate_at_home(decode_request(PATCHING, source="openai-responses"), ctx)
+    emulate_tools_only(decode_request(PATCHING, source="openai-responses"), ctx)
     assert ctx.declared is not None
     assert [tool.name for tool in ctx.declared if isinstance(tool, ir.FunctionTool)] == [
         "apply_patch",

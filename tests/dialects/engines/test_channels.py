@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolglot.dialects.text import Reasoning, Text, TextDecoder, parse_text
+from toolglot.dialects.text import ReasoningSegment, TextDecoder, TextSegment, parse_text
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,10 @@ def test_headers_of_calls(head, end):
 
 def test_final_words_come_as_they_are_written():
     decoder = TextDecoder("harmony")
-    assert decoder.feed("<|channel|>analysis<|message|>hm") == [Reasoning("hm")]
+    assert decoder.feed("<|channel|>analysis<|message|>hm") == [ReasoningSegment("hm")]
     assert decoder.feed("<|end|><|start|>assistant<|channel|>fin") == []
-    assert decoder.feed("al<|message|>Hel") == [Text("Hel")]
-    assert decoder.feed("lo<|ret") == [Text("lo")]
+    assert decoder.feed("al<|message|>Hel") == [TextSegment("Hel")]
+    assert decoder.feed("lo<|ret") == [TextSegment("lo")]
     assert [*decoder.feed("urn|>"), *decoder.close()] == []
 
 

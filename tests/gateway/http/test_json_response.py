@@ -5,7 +5,7 @@ import json
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from toolglot.gateway.errors import not_found
+from toolglot.gateway.error_responses import not_found
 from toolglot.gateway.http.json_response import error_response, json_response
 
 

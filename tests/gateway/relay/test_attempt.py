@@ -6,7 +6,7 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from toolglot.gateway.config import Config, Provider
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.attempt import prepare
 from toolglot.gateway.relay.providers import make_upstreams

@@ -15,7 +15,7 @@ from toolglot.events import fold
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
 from toolglot.gateway.http.client import Client
-from toolglot.gateway.http.writers import MemoryWriter
+from toolglot.gateway.http.response_writers import MemoryWriter
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
@@ -39,7 +39,7 @@ def test_a_whole_answer_to_a_client_that_asked_for_a_stream(ours, theirs):
             return await post(session, ours, stream=True)
 
     reply, body = asyncio.run(run())
-    assert reply.content_type == get_protocol(ours).SURFACE.stream_type
+    assert reply.content_type == get_protocol(ours).SURFACE.stream.media_type
     decoder = get_protocol(ours).StreamDecoder(Context())
     (choice,) = fold([*decoder.feed(body), *decoder.close()]).choices
     texts = [part.text for part in choice.parts if isinstance(part, ir.Text)]
@@ -87,7 +87,7 @@ def test_streams_with_the_same_id_are_all_kept_alive():
             wire = asked("anthropic", stream=True)
             headers = {"x-request-id": "same"}
             async with session.post(wire["path"], data=wire["data"], headers=headers) as reply:
-                await reply.content.readuntil(get_protocol("anthropic").SURFACE.keep_alive)
+                await reply.content.readuntil(get_protocol("anthropic").SURFACE.stream.keep_alive)
 
         async with (
             upstream(silent) as url,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from toolglot.gateway.http.writers import MemoryWriter
+from toolglot.gateway.http.response_writers import MemoryWriter
 from toolglot.gateway.relay.keep_alive import OpenStream, OpenStreams
 
 

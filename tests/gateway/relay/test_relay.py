@@ -13,7 +13,7 @@ from toolglot import attempts, ir
 from toolglot.context import Context
 from toolglot.registry import get_protocol
 from toolglot.translate import encode_request, encode_response
-from toolglot.wire.follow import Passing
+from toolglot.wire.follow import EventSplitter
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -212,12 +212,12 @@ def test_a_careless_provider_of_the_clients_own_protocol(name):
     """X-06: what the client gets has all that strict clients need, and nothing they stumble on."""
     told = play("sloppy", name, name)
     codec = get_protocol(name)
-    lines = codec.SURFACE.stream_type != "text/event-stream"
+    lines = codec.SURFACE.stream.media_type != "text/event-stream"
     check = codec.StreamCheck()
-    passing = Passing(check, lines=lines)
-    assert all(piece.sound for piece in (*passing.feed(told), *passing.close()))
+    passing = EventSplitter(check, lines=lines)
+    assert all(piece.readable for piece in (*passing.feed(told), *passing.close()))
     assert check.ended
-    if not codec.SURFACE.comments:
+    if not codec.SURFACE.stream.comments:
         assert b": ping" not in told
 
 

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from toolglot.gateway.config import Config, Provider, Route
+from toolglot.gateway.config import Config, Provider, RouteConfig
 from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.gateway.relay.routing import Router
 
@@ -12,7 +12,7 @@ def router(*routes):
         name: Provider(protocol="openai-chat", base_url=f"http://{name}/v1", weight=weight)
         for name, weight in NAMES.items()
     }
-    config = Config(providers=providers, routes=tuple(Route(**route) for route in routes))
+    config = Config(providers=providers, routes=tuple(RouteConfig(**route) for route in routes))
     return Router(config, make_upstreams(config, {}))
 
 

@@ -7,7 +7,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.request_info import protocol_of
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.routes.admission import Admission

@@ -8,10 +8,10 @@ from aiohttp import web
 from tests.gateway.running import listening
 
 from toolglot.errors import DecodeError
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.http.middleware import add_middleware
 from toolglot.gateway.routes.admission import Admission

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Raw
 
-from toolglot.adapt.reasoning.sealed_state import Carrier, pack
+from toolglot.adapt.reasoning.sealed_state import SealedState, pack
 from toolglot.errors import DecodeError
 from toolglot.gateway.state.items import is_foreign_reasoning, normalize_item, paginate, read_items
 from toolglot.wire import jsontext
@@ -80,7 +80,7 @@ def test_pages_that_do_not_exist(query):
         paginate(ITEMS, query)
 
 
-SEALED = pack(Carrier(issuer="another"))
+SEALED = pack(SealedState(issuer="another"))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_state_comes_back_although_the_client_strips_it(theirs, stream, tmp_path
             return web.json_response(encode_response(answer, target=theirs).body)
         encoder = get_protocol(theirs).StreamEncoder(Context())
         body = b"".join(map(encoder.encode, unfold(answer))) + encoder.close()
-        return web.Response(body=body, content_type=get_protocol(theirs).SURFACE.stream_type)
+        return web.Response(body=body, content_type=get_protocol(theirs).SURFACE.stream.media_type)
 
     async def run():
         async with (

@@ -1,10 +1,10 @@
-"""Answers that break off, told so that agent clients ask again by themselves.
+"""Streams that break off, ended so that agent clients retry by themselves.
 
-Some take an answer whose parts are all closed for a whole one, whatever error follows it, and
-ask again only after errors that they know to pass. What they need is a fact of their protocol.
+Some take an answer whose parts have all ended for a complete one, whatever error follows it, and
+retry only after errors that they know to be temporary. What they need is a fact of their protocol.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,25 +13,25 @@ from toolglot.context import Context
 from toolglot.events import Event, Failed, PartEnded
 from toolglot.ir import ApiError, ErrorKind
 
-_PASSING: Final[frozenset[ErrorKind]] = frozenset({"server", "timeout", "overloaded"})
-"""Errors that say nothing against asking the same again."""
+_TEMPORARY: Final[frozenset[ErrorKind]] = frozenset({"server", "timeout", "overloaded"})
+"""Errors after which the same request may succeed."""
 
 
-def breaks_open(ctx: Context) -> bool:
-    """Whether the part that an answer breaks off in stays open."""
-    return ctx.options.broken == "open" and ctx.surfaces[1].broken_open
+def leaves_part_open(ctx: Context) -> bool:
+    """Whether the part that a stream breaks off in is left without its end."""
+    return ctx.options.broken == "open" and ctx.surfaces[1].stream.cut_leaves_part_open
 
 
-def retold(error: ApiError, ctx: Context) -> ApiError:
-    """The error that ends an answer, as one after which the client asks again if that may help."""
-    kind = ctx.surfaces[1].retried
-    if ctx.options.broken == "closed" or kind is None or error.kind not in _PASSING:
+def retryable_error(error: ApiError, ctx: Context) -> ApiError:
+    """The error that ends a stream, as one after which the client retries if that may help."""
+    kind = ctx.surfaces[1].stream.retried_error
+    if ctx.options.broken == "closed" or kind is None or error.kind not in _TEMPORARY:
         return error
     return replace(error, kind=kind, raw=None)
 
 
-class Breaking:
-    """The last pass over a stream: the end of a part that broke off waits for what follows it."""
+class LeavePartOpen:
+    """The last pass over a stream: drops the end of a part that broke off if an error follows."""
 
     __slots__ = ("_ctx", "_ends")
 
@@ -39,13 +39,12 @@ class Breaking:
         self._ctx = ctx
         self._ends: list[Event] = []
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        """What one event becomes."""
+    def feed(self, event: Event) -> Sequence[Event]:
         if isinstance(event, PartEnded) and event.incomplete:
             self._ends.append(event)
             return ()
         if isinstance(event, Failed):
-            return (Failed(retold(event.error, self._ctx)),)
+            return (Failed(retryable_error(event.error, self._ctx)),)
         if not self._ends:
             return (event,)
         events, self._ends = [*self._ends, event], []

@@ -1,18 +1,18 @@
 """Token counts in proportion to the window that a client believes in.
 
-A client makes room in a conversation when the tokens that it was told come near the size of the
-window that it believes in. Where the model takes fewer tokens, that is too late, so the tokens of
+A client makes room in a conversation when the tokens that it sees come near the size of the window
+that it believes in. Where the model takes fewer tokens, that is too late, so the tokens of
 the prompt are counted in proportion. Whoever calls the translation still sees the true ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from toolglot.context import Context, Options
 from toolglot.events import Event, Started, UsageSeen
-from toolglot.ir import Response, Usage
+from toolglot.ir import Usage
 
 _COUNTS: Final = ("input", "cache_read", "cache_write")
 
@@ -37,16 +37,8 @@ def scaled(usage: Usage, options: Options) -> Usage:
     return replace(usage, **known)
 
 
-def scale_usage(response: Response, ctx: Context) -> Response:
-    """A response whose prompt is counted in the client's measure."""
-    if response.usage is None or not scales(ctx.options):
-        return response
-    _note(ctx)
-    return replace(response, usage=scaled(response.usage, ctx.options))
-
-
-class Scaling:
-    """The same for a stream."""
+class ScaleUsage:
+    """Counts the tokens of the prompt in the client's measure."""
 
     __slots__ = ("_ctx", "_noted")
 
@@ -54,16 +46,12 @@ class Scaling:
         self._ctx = ctx
         self._noted = False
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        """What one event becomes."""
+    def feed(self, event: Event) -> Sequence[Event]:
         if not isinstance(event, (Started, UsageSeen)) or event.usage is None:
             return (event,)
         if not self._noted:
             self._noted = True
-            _note(self._ctx)
+            options = self._ctx.options
+            words = f"a window of {options.window} tokens counts as {options.client_window}"
+            self._ctx.note("usage-scaled", "usage", words)
         return (replace(event, usage=scaled(event.usage, self._ctx.options)),)
-
-
-def _note(ctx: Context) -> None:
-    words = f"a window of {ctx.options.window} tokens is told as {ctx.options.client_window}"
-    ctx.note("usage-scaled", "usage", words)

@@ -5,7 +5,7 @@ target takes only certain ids, others get an alias, the same for the call and it
 have new ids, made by the provider; should one repeat an alias, the client gets its own id back.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Final, TypeAlias
 
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from toolglot.adapt.aliases import DIGEST, FREE, Aliases, all_fit
 from toolglot.context import Context, Options
 from toolglot.events import Event, PartStarted
-from toolglot.ir import Choice, Message, Part, Request, Response, ToolCall, ToolResult
-from toolglot.surface import ID_RULES, Rule
+from toolglot.ir import Message, Request, ToolCall, ToolResult
+from toolglot.surface import ID_RULES, IdentifierRule
 
 PREFIXES: Final = ("toolu_", "call_", "fc_")
 """How ids of the protocols begin."""
@@ -35,7 +35,7 @@ def with_prefix(call_id: str, prefix: str) -> str:
 def alias_ids(request: Request, ctx: Context) -> Request:
     """Give every call and its result an id that the target takes."""
     rule, prefix = _rule(ctx), _prefix(ctx)
-    if prefix is None and (rule is None or all_fit(_ids(request.messages), rule)):
+    if prefix is None and (rule is None or all_fit(call_ids(request.messages), rule)):
         return request
     aliases = Aliases(rule or FREE)
 
@@ -53,11 +53,11 @@ def chooses_ids(options: Options) -> bool:
     return options.id_rule is not None or options.id_max is not None or options.ids == "prefix"
 
 
-def _rule(ctx: Context) -> Rule | None:
+def _rule(ctx: Context) -> IdentifierRule | None:
     """The ids that the provider takes: what is said of it, else what its protocol says."""
     source, target = ctx.surfaces
     options = ctx.options
-    rule = target.id_rule if source is not target else None
+    rule = target.calls.id_rule if source is not target else None
     if options.id_rule is not None:
         if options.id_rule not in ID_RULES:
             raise ValueError(f"id_rule: {options.id_rule!r} is none of {', '.join(ID_RULES)}")
@@ -65,14 +65,14 @@ def _rule(ctx: Context) -> Rule | None:
     if options.id_max is not None:
         if options.id_max < DIGEST:
             raise ValueError(f"id_max: {options.id_max} is too short to tell calls apart")
-        rule = rule or Rule()
+        rule = rule or IdentifierRule()
         rule = replace(rule, most=min(options.id_max, rule.most or options.id_max))
     return rule
 
 
 def _prefix(ctx: Context) -> str | None:
     _, target = ctx.surfaces
-    return target.id_prefix if ctx.options.ids == "prefix" else None
+    return target.calls.id_prefix if ctx.options.ids == "prefix" else None
 
 
 def _respelled(
@@ -96,33 +96,19 @@ def _respelled(
 _Respell: TypeAlias = Callable[[ToolCall, str], ToolCall]
 
 
-def prefix_ids(response: Response, ctx: Context) -> Response:
-    """Where prefixes are asked for: calls of an answer with ids that begin as the client's do."""
-    if _prefix(ctx) is None:
-        return response
-    respell = _answering(ctx)
-    path = ctx.source.content if ctx.source else ""
+class PrefixIds:
+    """Gives the calls of an answer ids that begin as the client's do."""
 
-    def parts(choice: Choice) -> Iterator[Part]:
-        for index, part in enumerate(choice.parts):
-            yield respell(part, f"{path}[{index}]") if isinstance(part, ToolCall) else part
-
-    choices = tuple(replace(choice, parts=tuple(parts(choice))) for choice in response.choices)
-    return replace(response, choices=choices)
-
-
-class Prefixing:
-    """The same for a stream."""
-
-    __slots__ = ("_respell",)
+    __slots__ = ("_ctx", "_respell")
 
     def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
         self._respell = _answering(ctx)
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        """What one event becomes."""
+    def feed(self, event: Event) -> Sequence[Event]:
         if isinstance(event, PartStarted) and isinstance(event.part, ToolCall):
-            return (replace(event, part=self._respell(event.part, f"part {event.index}")),)
+            path = self._ctx.part_at(event.index)
+            return (replace(event, part=self._respell(event.part, path)),)
         return (event,)
 
 
@@ -130,7 +116,7 @@ def _answering(ctx: Context) -> _Respell:
     """What gives calls of an answer their ids, except those that the request knows: see `Undo`."""
     prefix = _prefix(ctx) or ""
     history = ctx.request.messages if ctx.request is not None else ()
-    aliases = Aliases(FREE, taken=_ids(history))
+    aliases = Aliases(FREE, taken=call_ids(history))
     known = ctx.undo.ids
 
     def respell(call: ToolCall, path: str) -> ToolCall:
@@ -145,7 +131,8 @@ def _answering(ctx: Context) -> _Respell:
     return respell
 
 
-def _ids(messages: Iterable[Message]) -> set[str]:
+def call_ids(messages: Iterable[Message]) -> set[str]:
+    """The ids of all calls and results of a history."""
     return {
         part.id
         for message in messages

@@ -19,10 +19,10 @@ def pair_results(request: Request, ctx: Context) -> Request:
     """Answer every call once and drop no result."""
     _, target = ctx.surfaces
     look = _Look(request.messages)
-    if look.names and target.calls_by == "name":
-        where = ctx.source.messages if ctx.source else ""
+    if look.names and target.calls.matched_by == "name":
+        where = ctx.source.messages.path if ctx.source else ""
         ctx.note("id-dropped", where, f"{len(look.names)} calls and their results")
-    return _paired(request, look, ctx, in_order=target.results_in_order)
+    return _paired(request, look, ctx, in_order=target.calls.results_in_order)
 
 
 def pair_in_order(request: Request, ctx: Context) -> Request:

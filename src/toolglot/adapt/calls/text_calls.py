@@ -1,17 +1,17 @@
 """Calls that a model wrote into its text, made calls like any other.
 
 Only calls of declared tools count; everything else stays text, byte for byte. Reasoning that stands
-in the text becomes reasoning. A whole response is a stream that comes at once, so both give the
-same.
+in the text becomes reasoning.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from toolglot.adapt.calls.written_calls import Declared, Twins, known_ids
+from toolglot.adapt.calls.ids import call_ids
 from toolglot.adapt.tools.emulated import dialect_of
+from toolglot.adapt.tools.freeform import KEY, unwrap
 from toolglot.context import Context
 from toolglot.dialects import text as dialects
 from toolglot.dialects.table import DIALECTS
@@ -23,19 +23,21 @@ from toolglot.events import (
     PartDelta,
     PartEnded,
     PartStarted,
-    Started,
-    fold,
     unfold_part,
 )
 from toolglot.ir import (
-    Choice,
+    CallKind,
+    CustomTool,
+    FunctionTool,
+    NamespaceTool,
     Reasoning,
-    Response,
     StopKind,
     StopReason,
     Text,
+    Tool,
     ToolCall,
 )
+from toolglot.wire import jsontext
 
 _ENDS: Final[frozenset[StopKind]] = frozenset({"end", "stop_sequence"})
 """Stops that are stops for calls, if there are any."""
@@ -46,31 +48,82 @@ _CUTS: Final[frozenset[StopKind]] = frozenset(
 _Words: TypeAlias = type[Text] | type[Reasoning]
 
 
-def promote(response: Response, ctx: Context) -> Response:
-    """The calls in the texts of an answer as calls, if a dialect is asked for."""
-    if dialect_of(ctx.options) is None:
-        return response
-    choices = tuple(_promoted(choice, ctx) for choice in response.choices)
-    same = all(new is old for new, old in zip(choices, response.choices, strict=True))
-    return response if same else replace(response, choices=choices)
+# --- the tools ------------------------------------------------------------------------------------
+
+_FREE: Final = {"type": "object", "properties": {KEY: {"type": "string"}}, "required": [KEY]}
 
 
-def _promoted(choice: Choice, ctx: Context) -> Choice:
-    content = ctx.source.content if ctx.source else ""
-    promoting = Promoting(ctx, lambda index: f"{content}[{index}]")
-    stop = choice.stop or StopReason(kind="other")
-    events: list[Event] = [Started(id="", model="")]
-    for index, part in enumerate(choice.parts):
-        for event in unfold_part(index, part):
-            events += promoting.feed(event)
-    whole = fold([*events, *promoting.feed(Finished((stop,)))])
-    if not promoting.changed or not isinstance(whole, Response):
-        return choice
-    (told,) = whole.choices
-    return replace(choice, parts=told.parts, stop=told.stop if choice.stop else None)
+class DeclaredTools:
+    """The tools as the provider knows them: for the decoder, and what their calls are."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.tools: list[FunctionTool] | None = None
+        self._kinds: dict[str, tuple[CallKind, str | None]] = {}
+        choice = ctx.request.tool_choice if ctx.request is not None else None
+        if choice is not None and choice.mode == "none":
+            self.tools = []
+        elif ctx.declared is not None:
+            self.tools = list(self._flat(ctx.declared))
+
+    def _flat(self, tools: Iterable[Tool], namespace: str | None = None) -> Iterator[FunctionTool]:
+        for tool in tools:
+            if isinstance(tool, NamespaceTool):
+                yield from self._flat(tool.tools, tool.name)
+            elif isinstance(tool, FunctionTool):
+                self._kinds[tool.name] = "function", namespace
+                yield tool
+            elif isinstance(tool, CustomTool):
+                self._kinds[tool.name] = "custom", namespace
+                yield FunctionTool(name=tool.name, parameters=_FREE)
+
+    def call(self, name: str, arguments: str) -> ToolCall:
+        """A call as the provider would have made it, but for its id."""
+        kind, namespace = self._kinds.get(name, ("function", None))
+        if kind == "custom":
+            arguments = unwrap(arguments, name=name)
+        return ToolCall(id="", name=name, arguments=arguments, type=kind, namespace=namespace)
 
 
-# --- streams --------------------------------------------------------------------------------------
+# --- calls that come twice ------------------------------------------------------------------------
+
+_Seen: TypeAlias = tuple[str, Any]
+
+
+class ChoiceCalls:
+    """The calls of one choice, by where they were found, to notice those that came twice."""
+
+    __slots__ = ("broken", "native", "promoted", "texts")
+
+    def __init__(self) -> None:
+        self.native: list[_Seen] = []
+        self.texts: list[_Seen] = []
+        self.promoted = 0
+        self.broken = 0
+        """Calls that had begun for the client and are none."""
+
+    def may_repeat(self, name: str, *, text: bool = False) -> bool:
+        """Whether a call of this tool came before from the other side."""
+        return any(seen[0] == name for seen in (self.native if text else self.texts))
+
+    def repeats(self, call: ToolCall, *, native: bool) -> bool:
+        """Whether a call came before from the other side; each counts once."""
+        others, own = (self.texts, self.native) if native else (self.native, self.texts)
+        seen = call.name, _value(call)
+        if seen in others:
+            others.remove(seen)
+            return True
+        own.append(seen)
+        return False
+
+
+def _value(call: ToolCall) -> Any:
+    try:
+        return jsontext.peek(call.arguments) if call.arguments.strip() else {}
+    except ValueError:
+        return call.arguments
+
+
+# --- the pass -------------------------------------------------------------------------------------
 
 
 class _Open:
@@ -100,35 +153,35 @@ class _Open:
         """Whether anything but this part's own words came of it."""
 
 
-class Promoting:
-    """The same for a stream, live: words leave as soon as it is certain that they are words."""
+class FindTextCalls:
+    """Makes calls of those in the texts of an answer.
+
+    Words are passed on as soon as it is certain that they are words.
+    """
 
     __slots__ = (
         "_choices", "_ctx", "_declared", "_dialect", "_late", "_native", "_next", "_open", "_out",
-        "_path", "_prefix", "_taken", "changed",
+        "_prefix", "_taken",
     )  # fmt: skip
 
-    def __init__(self, ctx: Context, path: Callable[[int], str] | None = None) -> None:
+    def __init__(self, ctx: Context) -> None:
         source, target = ctx.surfaces
         self._dialect = dialect_of(ctx.options) or "auto"
         if self._dialect not in ("auto", *DIALECTS):
             raise ValueError(f"dialect: {self._dialect!r} is neither auto nor a known one")
         self._ctx = ctx
-        self._path = path or (lambda index: f"part {index}")
-        self._prefix = target.call_prefix if source is target else "call_"
-        self._declared = Declared(ctx)
-        self._taken = known_ids(ctx)
+        self._prefix = target.calls.made_up_prefix if source is target else "call_"
+        self._declared = DeclaredTools(ctx)
+        self._taken = call_ids(ctx.request.messages if ctx.request is not None else ())
         self._open: dict[int, _Open] = {}
         self._native: dict[int, tuple[Growing, bool]] = {}
-        """Calls of the provider's own, and whether they wait because they may be told twice."""
-        self._choices: dict[int, Twins] = {}
+        """Calls of the provider's own, and whether they wait because they may come twice."""
+        self._choices: dict[int, ChoiceCalls] = {}
         self._late: list[Event] = []
         self._out: dict[int, int] = {}
         self._next = 0
-        self.changed = False
 
     def feed(self, event: Event) -> list[Event]:
-        """What one event becomes."""
         if self._late:
             return self._behind(event)
         if isinstance(event, PartDelta):
@@ -165,10 +218,14 @@ class Promoting:
             return [*events, *self._begin_words(event, part)]
         if isinstance(part, ToolCall) and part.kind == "function":
             self._taken.add(part.id)
-            waits = self._twins(event.choice).may_repeat(part.name)
-            self._native[event.index] = Growing(event), waits
-            if waits:
-                return events
+            waits = self._calls_of(event.choice).may_repeat(part.name)
+            if event.whole:
+                if self._repeats(part, event.index, event.choice, waited=waits):
+                    return events
+            else:
+                self._native[event.index] = Growing(event), waits
+                if waits:
+                    return events
         self._out[event.index] = self._next
         self._next += 1
         return [*events, replace(event, index=self._out[event.index])]
@@ -180,6 +237,11 @@ class Promoting:
             marked_only=isinstance(part, Reasoning),
             live=True,
         )
+        if event.whole:
+            begun: Any
+            begun, *pieces = unfold_part(event.index, part)
+            self._open[event.index] = _Open(begun.part, event.choice, decoder)
+            return [each for piece in pieces for each in self.feed(piece)]
         text = part.text
         self._open[event.index] = words = _Open(replace(part, text=""), event.choice, decoder)
         return self._feed(words, event.index, text) if text else []
@@ -204,7 +266,9 @@ class Promoting:
         if words is None:
             return self._end_other(event)
         words.rest = words.decoder.close()
-        if event.incomplete or not any(isinstance(each, dialects.Call) for each in words.rest):
+        if event.incomplete or not any(
+            isinstance(each, dialects.CallSegment) for each in words.rest
+        ):
             return self._finish(words, event, cut=event.incomplete)
         self._late = [event]
         return []
@@ -214,15 +278,21 @@ class Promoting:
         native, waited = self._native.pop(index, (None, False))
         if native is not None and not event.incomplete:
             call: Any = native.finish()
-            if self._twins(native.choice).repeats(call, native=True) and waited:
-                self._note("call-duplicate", index, f"{call.name}, as text before")
-                self.changed = True
+            if self._repeats(call, index, native.choice, waited=waited):
                 return []
         if native is not None and waited:
             number, self._next = self._next, self._next + 1
-            *whole, _ = unfold_part(number, native.finish(), native.choice)
-            return [*whole, replace(event, index=number)]
+            return native.events(number, native.finish(), incomplete=event.incomplete)
         return [replace(event, index=self._out.pop(index))]
+
+    def _repeats(self, call: ToolCall, index: int, choice: int, *, waited: bool) -> bool:
+        """Whether a call of the provider's own was in the text before; one that was passed on
+        already did not wait.
+        """
+        if not (self._calls_of(choice).repeats(call, native=True) and waited):
+            return False
+        self._note("call-duplicate", index, f"{call.name}, as text before")
+        return True
 
     def _behind(self, event: Event) -> list[Event]:
         """What ended in a call waits until it is known whether the answer was cut there."""
@@ -245,7 +315,7 @@ class Promoting:
         del self._open[event.index]
         events: list[Event] = []
         for segment in words.rest:
-            if cut and isinstance(segment, dialects.Call):
+            if cut and isinstance(segment, dialects.CallSegment):
                 events += self._broken(words, event.index, segment)
             else:
                 events += _SEGMENTS[type(segment)](self, words, event.index, segment)
@@ -254,7 +324,6 @@ class Promoting:
         if words.out is not None:
             events.append(PartEnded(words.out[0], incomplete=event.incomplete))
         if words.seen and not words.shown:
-            self.changed = True
             self._note("marks-dropped", event.index, f"{words.seen} characters")
         return events
 
@@ -263,7 +332,7 @@ class Promoting:
         events: list[Event] = []
         if words.shown and words.kind is Reasoning and event.field == "signature":
             note = "it belongs to words with a call in them"
-            self._ctx.note("reasoning-dropped", self._path(event.index), note)
+            self._ctx.note("reasoning-dropped", self._ctx.part_at(event.index), note)
             return events
         if words.shown and event.citation is not None:
             self._note("citation-mapped", event.index, "its place in the text is not known")
@@ -281,15 +350,17 @@ class Promoting:
             events += _SEGMENTS[type(segment)](self, words, index, segment)
         return events
 
-    def _text(self, words: _Open, _index: int, segment: dialects.Text) -> list[Event]:
+    def _text(self, words: _Open, _index: int, segment: dialects.TextSegment) -> list[Event]:
         words.seen -= len(segment.text)
         return self._say(words, words.kind, segment.text)
 
-    def _reasoning(self, words: _Open, index: int, segment: dialects.Reasoning) -> list[Event]:
+    def _reasoning(
+        self, words: _Open, index: int, segment: dialects.ReasoningSegment
+    ) -> list[Event]:
         words.seen -= len(segment.text)
         if not words.shown or words.out is None or words.out[1] is not Reasoning:
             self._note("reasoning-promoted", index)
-        words.shown = self.changed = True
+        words.shown = True
         return self._say(words, Reasoning, segment.text)
 
     def _say(self, words: _Open, kind: _Words, text: str) -> list[Event]:
@@ -325,17 +396,17 @@ class Promoting:
 
     # --- calls
 
-    def _call(self, words: _Open, index: int, call: dialects.Call) -> list[Event]:
+    def _call(self, words: _Open, index: int, call: dialects.CallSegment) -> list[Event]:
         words.seen -= len(call.raw)
-        words.shown = self.changed = True
+        words.shown = True
         events = self._close(words)
-        twins = self._twins(words.choice)
+        calls = self._calls_of(words.choice)
         made = self._declared.call(call.name, call.arguments)
-        repeats = twins.repeats(made, native=False)
+        repeats = calls.repeats(made, native=False)
         if repeats and words.call is None:
             self._note("call-duplicate", index, f"{call.name}, as a call before")
             return events
-        twins.promoted += 1
+        calls.promoted += 1
         self._note("call-promoted", index, f"{call.name}, in the dialect {words.decoder.dialect}")
         if words.call is not None:
             (number, _), words.call = words.call, None
@@ -343,50 +414,52 @@ class Promoting:
         number, self._next = self._next, self._next + 1
         return [*events, *unfold_part(number, self._with_id(made, call), words.choice)]
 
-    def _with_id(self, made: ToolCall, call: dialects.Call | dialects.Begun) -> ToolCall:
+    def _with_id(
+        self, made: ToolCall, call: dialects.CallSegment | dialects.CallStartSegment
+    ) -> ToolCall:
         new = call.id_made or call.id in self._taken
         made = replace(made, id=self._ctx.new_id(self._prefix) if new else call.id, id_made=new)
         self._taken.add(made.id)
         return made
 
-    def _begun(self, words: _Open, _index: int, call: dialects.Begun) -> list[Event]:
+    def _begun(self, words: _Open, _index: int, call: dialects.CallStartSegment) -> list[Event]:
         """A call with long arguments, which leaves as it comes if that is safe."""
         made = self._declared.call(call.name, "")
-        if made.kind != "function" or self._twins(words.choice).may_repeat(call.name, text=True):
+        if made.kind != "function" or self._calls_of(words.choice).may_repeat(call.name, text=True):
             return []
-        words.shown = self.changed = True
+        words.shown = True
         number, self._next = self._next, self._next + 1
         words.call = number, self._with_id(made, call)
         return [*self._close(words), PartStarted(number, words.call[1], words.choice)]
 
-    def _piece(self, words: _Open, _index: int, piece: dialects.Piece) -> list[Event]:
+    def _piece(self, words: _Open, _index: int, piece: dialects.ArgumentSegment) -> list[Event]:
         return [PartDelta(words.call[0], piece.text)] if words.call is not None else []
 
     def _broken(
-        self, words: _Open, index: int, call: dialects.Call | dialects.Broken
+        self, words: _Open, index: int, call: dialects.CallSegment | dialects.BrokenSegment
     ) -> list[Event]:
         """What is no call after all: the text that it was, or the end of what has left of it."""
         if words.call is None:
             self._note("call-cut", index, f"{call.name}, left as text")
-            return self._text(words, index, dialects.Text(call.raw))
+            return self._text(words, index, dialects.TextSegment(call.raw))
         self._note("call-cut", index, f"{call.name}, incomplete")
         words.seen -= len(call.raw)
-        self._twins(words.choice).broken += 1
+        self._calls_of(words.choice).broken += 1
         (number, _), words.call = words.call, None
         return [PartEnded(number, incomplete=True)]
 
-    def _twins(self, choice: int) -> Twins:
-        return self._choices.setdefault(choice, Twins())
+    def _calls_of(self, choice: int) -> ChoiceCalls:
+        return self._choices.setdefault(choice, ChoiceCalls())
 
     def _note(self, code: str, index: int, message: str = "") -> None:
-        self._ctx.note(code, self._path(index), message)
+        self._ctx.note(code, self._ctx.part_at(index), message)
 
 
-_SEGMENTS: Final[dict[type[Any], Callable[[Promoting, _Open, int, Any], list[Event]]]] = {
-    dialects.Text: Promoting._text,
-    dialects.Reasoning: Promoting._reasoning,
-    dialects.Call: Promoting._call,
-    dialects.Begun: Promoting._begun,
-    dialects.Piece: Promoting._piece,
-    dialects.Broken: Promoting._broken,
+_SEGMENTS: Final[dict[type[Any], Callable[[FindTextCalls, _Open, int, Any], list[Event]]]] = {
+    dialects.TextSegment: FindTextCalls._text,
+    dialects.ReasoningSegment: FindTextCalls._reasoning,
+    dialects.CallSegment: FindTextCalls._call,
+    dialects.CallStartSegment: FindTextCalls._begun,
+    dialects.ArgumentSegment: FindTextCalls._piece,
+    dialects.BrokenSegment: FindTextCalls._broken,
 }

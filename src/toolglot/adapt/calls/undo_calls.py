@@ -1,52 +1,22 @@
-"""Answers: calls as the client declared them, whatever the provider had to be told.
+"""Calls of an answer as the client declared their tools, however the provider declared them.
 
-Whole responses and streams undo the same steps. In a stream, a name or an id is undone at the start
-of a call; arguments are undone piece by piece where every step can do that, else when they are
-whole.
+A name or an id is undone at the start of a call; arguments are undone piece by piece where every
+step can do that, else when the call is complete.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Growing, PartDelta, PartEnded, PartStarted, unfold_part
-from toolglot.ir import Part, Response, ToolCall
+from toolglot.events import Event, Growing, PartDelta, PartEnded, PartStarted
+from toolglot.ir import Part, ToolCall
 from toolglot.undo import Live
 
 
-def restore(response: Response, ctx: Context) -> Response:
-    """Undo in the answer what was done to the tools and ids of the request."""
-    if not ctx.undo:
-        return response
-    choices = tuple(
-        replace(
-            choice,
-            parts=tuple(
-                _known(part, index, ctx) if isinstance(part, ToolCall) else part
-                for index, part in enumerate(choice.parts)
-            ),
-        )
-        for choice in response.choices
-    )
-    return replace(response, choices=choices)
-
-
-def _known(call: ToolCall, index: int, ctx: Context) -> Part:
-    """A call as the client knows it, with a note of what was odd about it."""
-    path = f"{ctx.source.content if ctx.source else ''}[{index}]"
-    seen = call
-    for step in ctx.undo.steps(call.name):
-        words = step.odd(seen.arguments) if step.odd is not None else ""
-        if words:
-            ctx.note("arguments-unwrapped", path, f"{step.name}: {words}")
-        seen = step.undo(seen)
-    return ctx.undo.part(call)
-
-
-class Restoring:
-    """The same for a stream."""
+class UndoCalls:
+    """Undoes in the calls of an answer what was done to the tools and ids of the request."""
 
     __slots__ = ("_ctx", "_held", "_live", "_undo")
 
@@ -56,8 +26,7 @@ class Restoring:
         self._live: dict[int, list[Live]] = {}
         self._held: dict[int, Growing] = {}
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        """What one event becomes."""
+    def feed(self, event: Event) -> Sequence[Event]:
         if isinstance(event, PartStarted) and isinstance(event.part, ToolCall):
             return self._start(event, event.part)
         if isinstance(event, PartDelta):
@@ -66,9 +35,11 @@ class Restoring:
             return self._end(event)
         return (event,)
 
-    def _start(self, event: PartStarted, call: ToolCall) -> Iterable[Event]:
+    def _start(self, event: PartStarted, call: ToolCall) -> Sequence[Event]:
         steps = self._undo.steps(call.name)
         changing = [step for step in steps if step.arguments is not None or step.part is not None]
+        if changing and event.whole:
+            return (replace(event, part=self._known(call, event.index)),)
         if changing and all(step.live is not None for step in changing):
             self._live[event.index] = [step.live() for step in changing if step.live is not None]
             started = replace(event, part=self._named(call))
@@ -82,7 +53,7 @@ class Restoring:
         """The call under its own name, with the arguments still to come."""
         return replace(self._undo.call(replace(call, arguments="{}")), arguments="")
 
-    def _delta(self, event: PartDelta) -> Iterable[Event]:
+    def _delta(self, event: PartDelta) -> Sequence[Event]:
         held = self._held.get(event.index)
         if held is not None:
             held.add(event)
@@ -95,10 +66,10 @@ class Restoring:
             text = live.feed(text)
         return (PartDelta(event.index, text),) if text else ()
 
-    def _end(self, event: PartEnded) -> Iterable[Event]:
+    def _end(self, event: PartEnded) -> Sequence[Event]:
         held = self._held.pop(event.index, None)
         if held is not None:
-            return self._whole(held, event)
+            return self._complete(held, event)
         chain = self._live.pop(event.index, None)
         # What a call that broke off still holds back is not certain, and never will be.
         rest = _close(chain) if chain and not event.incomplete else ""
@@ -109,13 +80,23 @@ class Restoring:
     def _note(self, live: Live, event: PartEnded) -> None:
         words = "" if event.incomplete else getattr(live, "odd", "")
         if words:
-            self._ctx.note("arguments-unwrapped", f"part {event.index}", words)
+            self._ctx.note("arguments-unwrapped", self._ctx.part_at(event.index), words)
 
-    def _whole(self, held: Growing, event: PartEnded) -> Iterable[Event]:
-        part: Any = held.finish()
-        known = self._cut(part) if event.incomplete else _known(part, event.index, self._ctx)
-        *whole, _ = unfold_part(event.index, known, held.choice)
-        return (*whole, event)
+    def _complete(self, held: Growing, event: PartEnded) -> Sequence[Event]:
+        call: Any = held.finish()
+        known = self._cut(call) if event.incomplete else self._known(call, event.index)
+        return held.events(event.index, known, incomplete=event.incomplete)
+
+    def _known(self, call: ToolCall, index: int) -> Part:
+        """A call as the client knows it, with a note of what was odd about it."""
+        seen = call
+        for step in self._undo.steps(call.name):
+            words = step.odd(seen.arguments) if step.odd is not None else ""
+            if words:
+                path = self._ctx.part_at(index)
+                self._ctx.note("arguments-unwrapped", path, f"{step.name}: {words}")
+            seen = step.undo(seen)
+        return self._undo.part(call)
 
     def _cut(self, call: ToolCall) -> ToolCall:
         """A call that broke off, under its own name; arguments of another kind say nothing yet."""

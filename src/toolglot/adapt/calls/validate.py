@@ -22,16 +22,12 @@ from toolglot.events import (
     PartDelta,
     PartEnded,
     PartStarted,
-    unfold_part,
 )
 from toolglot.ir import (
-    Choice,
     FunctionTool,
     Json,
     NamespaceTool,
-    Part,
     ProviderTool,
-    Response,
     Tool,
     ToolCall,
 )
@@ -238,9 +234,13 @@ class _Checks:
             call = self._validated(call, path, truncated=truncated)
         return call if self._mode == "off" else self._sanitised(call, path)
 
+    def exceeds(self, number: int) -> bool:
+        """Whether the `number`th call of an answer is one too many."""
+        return self.limit is not None and number > self.limit
+
     def over(self, number: int, call: ToolCall, path: str) -> bool:
-        """Whether the `number`th call of an answer is one too many; the note is written then."""
-        if self.limit is None or number <= self.limit:
+        """The same; the note is written then."""
+        if not self.exceeds(number):
             return False
         what = "held back for a later turn" if self.queues else "delivered all the same"
         self._ctx.note(
@@ -257,7 +257,7 @@ class _Checks:
     def _validated(self, call: ToolCall, path: str, *, truncated: bool) -> ToolCall:
         if not call.id and self._policy == "repair":
             self._ctx.note("id-made", path, f"{call.name} has no id")
-            prefix = self._ctx.target.call_prefix if self._ctx.target else "call_"
+            prefix = self._ctx.target.calls.made_up_prefix if self._ctx.target else "call_"
             call = replace(call, id=self._ctx.new_id(prefix), id_made=True)
         problems = self._problems(call, path)
         if not problems:
@@ -319,42 +319,7 @@ def _describe(call: ToolCall, problems: list[Problem]) -> str:
     return f"{call.name or 'a call'}: {words}{more}"
 
 
-# --- whole responses ------------------------------------------------------------------------------
-
-
-def check_calls(response: Response, ctx: Context) -> Response:
-    """The calls of an answer, checked, repaired and counted as the options say."""
-    if not asks(ctx.options) and limit_of(ctx) is None:
-        return response
-    checks = _Checks(ctx)
-    choices = tuple(_check_choice(choice, checks, ctx) for choice in response.choices)
-    same = all(new is old for new, old in zip(choices, response.choices, strict=True))
-    return response if same else replace(response, choices=choices)
-
-
-def _check_choice(choice: Choice, checks: _Checks, ctx: Context) -> Choice:
-    cut = choice.stop is not None and choice.stop.kind == "length"
-    last = max((i for i, p in enumerate(choice.parts) if isinstance(p, ToolCall)), default=-1)
-    parts: list[Part] = []
-    number = 0
-    for index, part in enumerate(choice.parts):
-        if not isinstance(part, ToolCall):
-            parts.append(part)
-            continue
-        number += 1
-        path = f"{ctx.source.content if ctx.source else ''}[{index}]"
-        call = checks.call(part, path, truncated=cut and index == last)
-        broken = cut and index == last and _is_broken(call)
-        if checks.over(number, call, path) and checks.queues and not broken:
-            checks.queue(call)
-        else:
-            parts.append(call)
-    same = len(parts) == len(choice.parts) and all(map(_is, parts, choice.parts))
-    return choice if same else replace(choice, parts=tuple(parts))
-
-
-def _is(one: Part, other: Part) -> bool:
-    return one is other
+# --- answers --------------------------------------------------------------------------------------
 
 
 def _is_broken(call: ToolCall) -> bool:
@@ -367,44 +332,37 @@ def _is_broken(call: ToolCall) -> bool:
     return False
 
 
-# --- streams --------------------------------------------------------------------------------------
+class CheckCalls:
+    """Checks, repairs and counts the calls of an answer as the options say.
 
-
-class Checking:
-    """The same for a stream. Expects one open part at a time if calls are to be changed.
-
-    A call that may change is held until it is whole; else it leaves as it comes and is checked at
-    its end. A call that broke off is held, with all that follows, until it is known whether the
-    answer ended or failed: only then may it be repaired.
+    Expects one open part at a time if calls are to be changed. A call that may change is held until
+    it is complete; else it is passed on as it comes and checked at its end. A call that broke off
+    is held, with all that follows, until it is known whether the answer ended or failed: only then
+    may it be repaired.
     """
 
     __slots__ = (
-        "_checks",
-        "_ctx",
-        "_held",
-        "_holds",
-        "_late",
-        "_next",
-        "_numbers",
-        "_out",
+        "_checks", "_counts", "_ctx", "_held", "_holds", "_late", "_next", "_numbers", "_out",
         "_seen",
-    )
+    )  # fmt: skip
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._checks = _Checks(ctx)
         self._holds = ctx.options.validate == "repair" or ctx.options.sanitize != "off"
-        self._held: dict[int, tuple[Growing, bool]] = {}
-        """Calls that wait for their end, and whether they are one too many."""
+        self._held: dict[int, Growing] = {}
+        """Calls that wait for their end."""
         self._seen: dict[int, Growing] = {}
-        """Calls that left already, to be looked at when they are whole."""
+        """Calls that were passed on already, to be checked when they are complete."""
         self._late: list[Event] = []
+        self._counts: dict[int, int] = {}
+        """How many calls each choice has so far."""
         self._numbers: dict[int, int] = {}
+        """Which of the calls of its choice an open one is."""
         self._out: dict[int, int] = {}
         self._next = 0
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        """What one event becomes."""
+    def feed(self, event: Event) -> Sequence[Event]:
         if self._late:
             return self._behind(event)
         if isinstance(event, PartDelta):
@@ -413,17 +371,17 @@ class Checking:
             return self._start(event)
         return self._end(event) if isinstance(event, PartEnded) else (event,)
 
-    def _start(self, event: PartStarted) -> Iterable[Event]:
-        call = event.part
-        if isinstance(call, ToolCall):
-            number = self._numbers[event.choice] = self._numbers.get(event.choice, 0) + 1
-            over = self._checks.over(number, call, f"part {event.index}") and self._checks.queues
-            growing = Growing(event)
-            if over or self._holds:
-                self._held[event.index] = growing, over
+    def _start(self, event: PartStarted) -> Sequence[Event]:
+        if isinstance(event.part, ToolCall):
+            number = self._counts[event.choice] = self._counts.get(event.choice, 0) + 1
+            self._numbers[event.index] = number
+            if event.whole:
+                self._held[event.index] = Growing(event)
+                return self._release(PartEnded(event.index))
+            if self._holds or (self._checks.exceeds(number) and self._checks.queues):
+                self._held[event.index] = Growing(event)
                 return ()
-            if self._ctx.options.validate != "off":
-                self._seen[event.index] = growing
+            self._seen[event.index] = Growing(event)
         return (replace(event, index=self._number(event.index)),)
 
     def _number(self, index: int) -> int:
@@ -431,29 +389,29 @@ class Checking:
         self._next += 1
         return number
 
-    def _delta(self, event: PartDelta) -> Iterable[Event]:
+    def _delta(self, event: PartDelta) -> Sequence[Event]:
         index = event.index
         if index in self._held:
-            self._held[index][0].add(event)
+            self._held[index].add(event)
             return ()
         if index in self._seen:
             self._seen[index].add(event)
         number = self._out[index]
         return (event if number == index else replace(event, index=number),)
 
-    def _end(self, event: PartEnded) -> Iterable[Event]:
+    def _end(self, event: PartEnded) -> Sequence[Event]:
         index = event.index
         if index not in self._held:
             seen = self._seen.pop(index, None)
             if seen is not None:
-                self._whole(seen, event)
+                self._count(self._checked(seen, event), event)
             return (replace(event, index=self._out.pop(index)),)
         if event.incomplete:
             self._late.append(event)
             return ()
-        return self._let_go(event)
+        return self._release(event)
 
-    def _behind(self, event: Event) -> Iterable[Event]:
+    def _behind(self, event: Event) -> Sequence[Event]:
         """Whatever follows a call that broke off waits for the end of the answer."""
         if not isinstance(event, (Finished, Failed)):
             self._late.append(event)
@@ -464,21 +422,31 @@ class Checking:
     def _released(self, late: list[Event], *, ended: bool) -> Iterator[Event]:
         for event in late:
             if isinstance(event, PartEnded) and event.index in self._held:
-                yield from self._let_go(event, ended=ended)
+                yield from self._release(event, ended=ended)
             else:
                 yield from self.feed(event)
 
-    def _let_go(self, event: PartEnded, *, ended: bool = True) -> Iterable[Event]:
-        growing, over = self._held.pop(event.index)
-        call: Any = self._whole(growing, event) if ended else growing.finish()
+    def _release(self, event: PartEnded, *, ended: bool = True) -> Sequence[Event]:
+        growing = self._held.pop(event.index)
+        call: Any = self._checked(growing, event) if ended else growing.finish()
         incomplete = event.incomplete and not (ended and self._checks.repaired)
-        if over and not incomplete:
+        broken = incomplete or (self._is_cut(event) and _is_broken(call))
+        if self._count(call, event) and self._checks.queues and not broken:
             self._checks.queue(call)
             return ()
-        number = self._number(event.index)
-        *whole, _ = unfold_part(number, call, growing.choice)
-        return (*whole, PartEnded(number, incomplete))
+        return growing.events(self._number(event.index), call, incomplete=incomplete)
 
-    def _whole(self, growing: Growing, event: PartEnded) -> Any:
+    def _count(self, call: ToolCall, event: PartEnded) -> bool:
+        """Whether a call is one too many; the note is written then."""
+        path = self._ctx.part_at(event.index)
+        return self._checks.over(self._numbers.pop(event.index), call, path)
+
+    def _checked(self, growing: Growing, event: PartEnded) -> Any:
         part: Any = growing.finish()
-        return self._checks.call(part, f"part {event.index}", truncated=event.incomplete)
+        if self._ctx.options.validate == "off" and not self._holds:
+            return part
+        truncated = event.incomplete or self._is_cut(event)
+        return self._checks.call(part, self._ctx.part_at(event.index), truncated=truncated)
+
+    def _is_cut(self, event: PartEnded) -> bool:
+        return self._ctx.whole is not None and self._ctx.whole.cut(event.index)

@@ -80,7 +80,7 @@ class Walk:
     def __init__(self, ctx: Context) -> None:
         self._source, self._target = ctx.surfaces
         self._ctx = ctx
-        self._marks = self._target.cache_marks
+        self._marks = self._target.cache.marks
         self.moved: dict[int, list[Part]] = {}
         self._message = 0
         self._made: dict[str, str] = {}
@@ -127,10 +127,10 @@ class Walk:
         return Text(text=f"[{describe(part)} left out]")
 
     def _note_details(self, part: Media, path: str) -> None:
-        if isinstance(part.source, Remote) and not self._target.fetches_media:
+        if isinstance(part.source, Remote) and not self._target.media.fetches_urls:
             self._ctx.note("media-by-url", path)
         for field in ("detail", "name"):
-            if getattr(part, field, None) is not None and field not in self._target.media_fields:
+            if getattr(part, field, None) is not None and field not in self._target.media.fields:
                 words = f"{self._target.name} has no {field} for it"
                 self._ctx.note("field-dropped", f"{path}.{field}", words, "info")
 
@@ -167,7 +167,7 @@ class Walk:
 
     def refusal(self, part: Refusal, place: str, path: str) -> Part:
         """A refusal, as text where the target has no such part."""
-        if "refusal" in self._target.media.get(place, ()):
+        if "refusal" in self._target.media.accepted.get(place, ()):
             return part
         self._ctx.note("part-replaced", path, "a refusal became plain text")
         return Text(text=part.text)
@@ -221,7 +221,7 @@ def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
 
 def shows(target: Surface, citation: Citation) -> bool:
     """Whether the target has a form for a citation."""
-    return citation.url is not None and "url" in target.citations
+    return citation.url is not None and "url" in target.media.citations
 
 
 def _needs_nothing(part: Part) -> bool:
@@ -247,7 +247,7 @@ def accepts(surface: Surface, place: str, part: Media) -> bool:
     """Whether a medium is allowed in a place; a file id is valid at its issuer only."""
     if isinstance(part.source, FileRef) and part.source.issuer != surface.name:
         return False
-    return label(part) in surface.media.get(place, ())
+    return label(part) in surface.media.accepted.get(place, ())
 
 
 def describe(part: Media) -> str:

@@ -11,10 +11,14 @@ from toolglot.ir import Message, Request, ToolResult
 def require_stream(request: Request, ctx: Context) -> Request:
     """Write `stream` explicitly where the target's default differs."""
     source, target = ctx.surfaces
-    if request.stream is not None or source.stream_default == target.stream_default:
+    if request.stream is not None or source.stream.by_default == target.stream.by_default:
         return request
-    ctx.note("default-added", "stream", f"the default of {target.name} is {target.stream_default}")
-    return replace(request, stream=source.stream_default)
+    ctx.note(
+        "default-added",
+        "stream",
+        f"the default of {target.name} is {target.stream.by_default}",
+    )
+    return replace(request, stream=source.stream.by_default)
 
 
 def require_limits(request: Request, ctx: Context) -> Request:
@@ -35,12 +39,12 @@ def limit_cache_marks(request: Request, ctx: Context) -> Request:
     maximum.
     """
     _, target = ctx.surfaces
-    if not target.cache_marks or target.max_cache_marks is None:
+    if not target.cache.marks or target.cache.max_marks is None:
         return request
-    excess = _count(request) - target.max_cache_marks
+    excess = _count(request) - target.cache.max_marks
     if excess <= 0:
         return request
-    ctx.note("cache-dropped", "", f"only the last {target.max_cache_marks} cache marks are kept")
+    ctx.note("cache-dropped", "", f"only the last {target.cache.max_marks} cache marks are kept")
     return _Dropper(excess).request(request)
 
 

@@ -54,7 +54,7 @@ _SAMPLING: Final = ("temperature", "top_p", "top_k")
 def adapt_sampling(request: Request, ctx: Context) -> Request:
     """Remove sampling settings that the target does not allow while it reasons."""
     target, settings = ctx.surfaces[1], request.reasoning
-    if not target.reasoning_bars_sampling or settings is None or not settings.enabled:
+    if not target.reasoning.bars_sampling or settings is None or not settings.enabled:
         return request
     changes: dict[str, Any] = {}
     for field in _SAMPLING:

@@ -24,7 +24,7 @@ def drop_attribution(request: Request, ctx: Context) -> Request:
 
 
 def _attributes(part: Part, source: Surface) -> bool:
-    if not isinstance(part, Text) or not part.text.startswith(source.attributions):
+    if not isinstance(part, Text) or not part.text.startswith(source.system.attributions):
         return False
     return "\n" not in part.text.strip()
 
@@ -33,9 +33,9 @@ def place_system(request: Request, ctx: Context) -> Request:
     """Put system text where the target has it."""
     _, target = ctx.surfaces
     system, messages = request.system, request.messages
-    if system is not None and target.system_slot is None:
+    if system is not None and target.system.slot is None:
         messages, system = (system, *messages), None
-    elif target.hoists_system:
+    elif target.system.hoisted:
         system, messages = _hoist(system, messages, target, ctx)
     if any(message.role in _LEADS for message in messages):
         messages = tuple(
@@ -55,7 +55,7 @@ def _hoist(
         return system, messages
     parts: list[Part] = list(system.parts) if system else []
     for index, message in enumerate(messages[:count]):
-        if message.role == "developer" and not target.developer_role:
+        if message.role == "developer" and not target.system.developer_role:
             ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
         parts.extend(message.parts)
     return Message(role="system", parts=tuple(parts)), messages[count:]
@@ -64,12 +64,12 @@ def _hoist(
 def _in_place(index: int, message: Message, target: Surface, ctx: Context) -> Message:
     if message.role not in _LEADS:
         return message
-    if not target.later_system:
+    if not target.system.later:
         ctx.note(
             "system-moved", ctx.at(index), f"{target.name} has no system text between messages"
         )
         return replace(message, role="user", parts=_announced(message))
-    if message.role == "developer" and not target.developer_role:
+    if message.role == "developer" and not target.system.developer_role:
         ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
         return replace(message, role="system")
     return message

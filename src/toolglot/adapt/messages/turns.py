@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import Message, Part, Reasoning, Refusal, Request, Text, ToolCall, ToolResult
+from toolglot.surface import Surface
 
 
 def merge_turns(request: Request, ctx: Context) -> Request:
@@ -15,16 +16,16 @@ def merge_turns(request: Request, ctx: Context) -> Request:
     if not all(message.parts for message in messages):
         # What was in it has moved or is named by a note; most targets reject an empty message.
         messages = tuple(message for message in messages if message.parts)
-    roles = (
-        ("user", "assistant") if target.merges_turns else () if target.ordered else ("assistant",)
-    )
+    roles = _joined_roles(target)
     if roles:
         before = len(messages)
         messages = _merged(messages, roles)
         if len(messages) < before:
             count = before - len(messages)
-            ctx.note("turns-merged", target.messages, f"{count} messages joined the one before")
-    if not target.ordered:
+            ctx.note(
+                "turns-merged", target.messages.path, f"{count} messages joined the one before"
+            )
+    if not target.messages.ordered:
         messages = tuple(
             flatten(message, index, ctx) if message.role == "assistant" else message
             for index, message in enumerate(messages)
@@ -98,3 +99,10 @@ def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, 
             place, replace(texts[0], text="".join(text.text for text in texts), citations=citations)
         )
     return tuple(flat)
+
+
+def _joined_roles(target: Surface) -> tuple[str, ...]:
+    """The roles whose messages are joined when they follow each other."""
+    if target.messages.merges_turns:
+        return ("user", "assistant")
+    return () if target.messages.ordered else ("assistant",)

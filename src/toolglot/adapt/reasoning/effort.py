@@ -61,7 +61,7 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         ctx.note("field-dropped", ctx.setting("reasoning"), words, severity)
         return replace(request, reasoning=None)
     target = _for_model(ctx.surfaces[1], ctx.options)
-    if target.reasoning_bars_prefill and settings.enabled is not False and _is_prefilled(request):
+    if target.reasoning.bars_prefill and settings.enabled is not False and _is_prefilled(request):
         note = "the answer is begun already, which reasoning forbids; it is off"
         ctx.note("prefill-changed", ctx.setting("reasoning"), note)
         return replace(request, reasoning=ReasoningSettings(enabled=False))
@@ -71,7 +71,11 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         ctx.note("field-dropped", ctx.setting("reasoning"), words, "info")
         adapted = replace(adapted, effort=None)
     adapted = _switch(_amount(adapted, request, target, ctx), target, ctx)
-    if adapted.budget is not None and target.budget_needs_thoughts and _lost_thoughts(request):
+    if (
+        adapted.budget is not None
+        and target.reasoning.budget_needs_thoughts
+        and _lost_thoughts(request)
+    ):
         words = "what was thought in this turn is not known, so reasoning is off until the next"
         ctx.note("value-mapped", ctx.setting("reasoning"), words)
         adapted = ReasoningSettings(enabled=False)
@@ -111,25 +115,28 @@ def _lost_thoughts(request: Request) -> bool:
 
 def _for_model(target: Surface, options: Options) -> Surface:
     """The surface as far as its model goes with it."""
-    ways, efforts = target.reasoning, target.efforts
+    ways, efforts = target.reasoning.controls, target.reasoning.efforts
     if options.reasoning is not None:
         known = ways & _WAYS[options.reasoning]
         # Where nothing would be left, the protocol has one way for models of all kinds.
         ways = known | (ways & _SHOWING) if known else ways
     if options.efforts:
         efforts = tuple(each for each in efforts if each in options.efforts) or efforts
-    if (ways, efforts) == (target.reasoning, target.efforts):
+    if (ways, efforts) == (target.reasoning.controls, target.reasoning.efforts):
         return target
-    return replace(target, reasoning=ways, efforts=efforts)
+    support = replace(target.reasoning, controls=ways, efforts=efforts)
+    return replace(target, reasoning=support)
 
 
 def _never_off(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
     """The least effort for a model of which it is known that it always reasons."""
     known = ctx.options.reasoning == "effort" and ctx.options.efforts
-    has_off = "none" in target.efforts or "effort_needs_switch" in target.reasoning
+    has_off = (
+        "none" in target.reasoning.efforts or "effort_needs_switch" in target.reasoning.controls
+    )
     if not known or has_off or not _is_off(settings):
         return settings
-    least = target.efforts[0]
+    least = target.reasoning.efforts[0]
     words = f"the model always reasons; its least effort is {least}"
     ctx.note("value-mapped", ctx.setting("reasoning"), words)
     return replace(settings, enabled=None, effort=least)
@@ -145,19 +152,23 @@ def _amount(
     effort, budget, enabled = settings.effort, settings.budget, settings.enabled
     if budget is not None:
         budget = _within(budget, request, target, ctx)
-        if "budget" not in target.reasoning:
+        if "budget" not in target.reasoning.controls:
             effort, budget = _budget_as_effort(budget, effort, target, ctx), None
-    elif effort is None and enabled and target.reasoning & _AMOUNTS == {"budget"}:
+    elif effort is None and enabled and target.reasoning.controls & _AMOUNTS == {"budget"}:
         effort = _USUAL
     if effort is not None:
         effort, told = _effort(effort, budget, settings, target, ctx)
         if told is not None and budget is None:
             told = _within(told, request, target, ctx)
-        if enabled is None and "effort" not in target.reasoning and "switch" in target.reasoning:
+        if (
+            enabled is None
+            and "effort" not in target.reasoning.controls
+            and "switch" in target.reasoning.controls
+        ):
             enabled = settings.effort != "none"
         budget = told
-    if budget is not None and budget < target.least_budget:
-        words = f"no room for {target.least_budget} tokens of reasoning; it is off"
+    if budget is not None and budget < target.reasoning.least_budget:
+        words = f"no room for {target.reasoning.least_budget} tokens of reasoning; it is off"
         ctx.note("value-mapped", ctx.setting("reasoning"), words)
         budget, enabled = None, False
     if (effort, budget, enabled) == (settings.effort, settings.budget, settings.enabled):
@@ -168,8 +179,8 @@ def _amount(
 def _within(budget: int, request: Request, target: Surface, ctx: Context) -> int:
     """A budget that the target takes and that leaves room for an answer."""
     path, limit = ctx.setting("reasoning"), request.max_tokens
-    if "budget" in target.reasoning and budget < target.least_budget:
-        budget = target.least_budget
+    if "budget" in target.reasoning.controls and budget < target.reasoning.least_budget:
+        budget = target.reasoning.least_budget
         ctx.note("value-mapped", path, f"the least budget is {budget}")
     if limit is not None and budget >= limit:
         budget = max(limit - 1, 0)
@@ -179,8 +190,8 @@ def _within(budget: int, request: Request, target: Surface, ctx: Context) -> int
 
 def _budget_as_effort(budget: int, effort: str | None, target: Surface, ctx: Context) -> str | None:
     path = ctx.setting("reasoning")
-    if effort is None and "effort" in target.reasoning:
-        effort = nearest_effort(effort_of(budget), target.efforts)
+    if effort is None and "effort" in target.reasoning.controls:
+        effort = nearest_effort(effort_of(budget), target.reasoning.efforts)
         ctx.note("value-mapped", path, f"a budget of {budget} tokens is told as effort {effort}")
         return effort
     severity: Severity | None = None if effort is None else "info"
@@ -193,12 +204,14 @@ def _effort(
     effort: str, budget: int | None, settings: ReasoningSettings, target: Surface, ctx: Context
 ) -> tuple[str | None, int | None]:
     path = ctx.setting("reasoning")
-    if "effort" in target.reasoning:
-        if effort not in target.efforts and effort != "none":
-            effort, word = nearest_effort(effort, target.efforts), effort
+    if "effort" in target.reasoning.controls:
+        if effort not in target.reasoning.efforts and effort != "none":
+            effort, word = nearest_effort(effort, target.reasoning.efforts), effort
             ctx.note("value-mapped", path, f"effort {word} is told as {effort}")
-        return (None if effort == "none" and effort not in target.efforts else effort), budget
-    if "budget" in target.reasoning and budget is None and settings.enabled is not False:
+        return (
+            None if effort == "none" and effort not in target.reasoning.efforts else effort
+        ), budget
+    if "budget" in target.reasoning.controls and budget is None and settings.enabled is not False:
         budget = budget_of(effort)
         ctx.note("value-mapped", path, f"effort {effort} is told as a budget of {budget} tokens")
     elif budget is None and effort != "none":
@@ -240,18 +253,18 @@ def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> Reaso
     if (
         settings.enabled is None
         and settings.effort is not None
-        and "effort_needs_switch" in target.reasoning
+        and "effort_needs_switch" in target.reasoning.controls
     ):
         changes["enabled"] = True
-    if settings.adaptive and "adaptive" not in target.reasoning:
+    if settings.adaptive and "adaptive" not in target.reasoning.controls:
         changes["adaptive"] = None
         if settings.effort is None and settings.budget is None:
             ctx.note(
                 "value-mapped", path, "adaptive reasoning is left to the model's default", "info"
             )
-    if settings.enabled is not None and "switch" not in target.reasoning:
+    if settings.enabled is not None and "switch" not in target.reasoning.controls:
         changes["enabled"] = None
-        if not settings.enabled and "none" in target.efforts:
+        if not settings.enabled and "none" in target.reasoning.efforts:
             changes["effort"] = "none"
         elif not settings.enabled or (settings.effort is None and not settings.adaptive):
             ctx.note("field-dropped", path, f"{target.name} has no switch for reasoning")
@@ -261,7 +274,7 @@ def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> Reaso
 def _shown(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
     """Thoughts that are shown are a summary, and the other way round."""
     path, as_summary = ctx.setting("reasoning"), "thoughts are shown as a summary"
-    can_show, can_sum = "show" in target.reasoning, "summary" in target.reasoning
+    can_show, can_sum = "show" in target.reasoning.controls, "summary" in target.reasoning.controls
     changes: dict[str, Any] = {}
     if settings.show is not None and not can_show:
         changes["show"] = None

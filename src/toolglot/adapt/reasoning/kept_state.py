@@ -1,8 +1,8 @@
-"""Reasoning state that a client does not give back, for whoever keeps it in the meantime.
+"""Reasoning state that a client does not return, for whoever keeps it in the meantime.
 
-Some clients return calls and leave out the reasoning that they came with, so no carrier comes back
-either. A keepsake is the carrier of a whole turn, under a key that follows from its first call,
-which every client returns. Supplied again, it is opened like one that the client sent.
+Some clients return calls and leave out the reasoning that they came with, so no sealed state comes
+back either. What is kept is the sealed state of a whole turn, under a key that follows from its
+first call, which every client returns. Put back, it is opened as if the client had sent it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,46 +10,38 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt.reasoning.sealed_state import Carrier, Place, pack, unpack
+from toolglot.adapt.reasoning.sealed_state import Place, SealedState, pack, unpack
 from toolglot.context import Context
 from toolglot.digest import digest
-from toolglot.ir import Message, Part, Reasoning, Request, Response, Text, ToolCall
+from toolglot.ir import Message, Part, Reasoning, Request, Text, ToolCall
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
 
 _KEY: Final = 16
 
 
-def keepsake(parts: Iterable[Part], issuer: str) -> tuple[str, str] | None:
+def state_to_keep(parts: Iterable[Part], issuer: str) -> tuple[str, str] | None:
     """A key and what to keep under it; None for a turn without calls or without state."""
     turn = tuple(parts)
     first = next((part for part in turn if isinstance(part, ToolCall)), None)
     if first is None or not any(map(_has_state, turn)):
         return None
     layout = tuple(map(_place, turn))
-    return _key_of(first), pack(Carrier(issuer, layout=layout))
+    return _key_of(first), pack(SealedState(issuer, layout=layout))
 
 
-def keep_state(response: Response, ctx: Context) -> Response:
-    """Leave the state of each answer in the context, if someone keeps it."""
-    if ctx.keepsakes is not None:
-        for choice in response.choices:
-            leave(choice.parts, ctx)
-    return response
-
-
-def leave(parts: Iterable[Part], ctx: Context) -> None:
-    """The same for the parts of one answer."""
-    if ctx.keepsakes is None:
+def keep_state(parts: Iterable[Part], ctx: Context) -> None:
+    """Put the state of an answer into the context, if someone keeps it."""
+    if ctx.kept_state is None:
         return
     issuer = ctx.options.issuer or (ctx.source.name if ctx.source else "")
-    found = keepsake(parts, issuer)
+    found = state_to_keep(parts, issuer)
     if found is not None:
-        key, carrier = found
-        ctx.keepsakes[key] = carrier
+        key, sealed = found
+        ctx.kept_state[key] = sealed
 
 
-def missing(request: Request, provider: Surface) -> dict[int, str]:
+def missing_state(request: Request, provider: Surface) -> dict[int, str]:
     """The turns of a history that came back without their state: message to key.
 
     Where a provider's calls have state of their own, some clients return the state of the
@@ -58,8 +50,8 @@ def missing(request: Request, provider: Surface) -> dict[int, str]:
     found: dict[int, str] = {}
     for run in _turns(request.messages):
         parts = [(index, part) for index in run for part in request.messages[index].parts]
-        carriers = [unpack(getattr(part, "signature", None)) for _, part in parts]
-        if any(each and (each.layout or not provider.call_signatures) for each in carriers):
+        sealed = [unpack(getattr(part, "signature", None)) for _, part in parts]
+        if any(each and (each.layout or not provider.calls.signatures) for each in sealed):
             continue
         first = next(((i, part) for i, part in parts if isinstance(part, ToolCall)), None)
         if first is not None:
@@ -80,11 +72,11 @@ def _turns(messages: tuple[Message, ...]) -> Iterator[list[int]]:
         yield run
 
 
-def supply(request: Request, kept: Mapping[int, str]) -> Request:
-    """The same history with what was kept, as if the client had given it back."""
+def restore_state(request: Request, kept: Mapping[int, str]) -> Request:
+    """The same history with what was kept, as if the client had returned it."""
     messages = list(request.messages)
-    for index, carrier in kept.items():
-        messages[index] = _with(messages[index], Reasoning(signature=carrier, redacted=True))
+    for index, sealed in kept.items():
+        messages[index] = _with(messages[index], Reasoning(signature=sealed, redacted=True))
     return replace(request, messages=tuple(messages))
 
 

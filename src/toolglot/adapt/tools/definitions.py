@@ -53,7 +53,7 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     if len(placed) != len(tools):
         ctx.tool_paths = tuple(path for _, path in placed)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
-    if silent and target.explicit_strict:
+    if silent and target.tools.explicit_strict:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools left it out")
     return tuple(tool for tool, _ in placed)
 
@@ -73,7 +73,7 @@ def _adapt_tool(
 def _fits(tool: CustomTool | NamespaceTool | ProviderTool, target: Surface) -> bool:
     if isinstance(tool, ProviderTool):
         return tool.protocol == target.name
-    return _kind(tool) in target.tools
+    return _kind(tool) in target.tools.kinds
 
 
 def _kind(tool: Tool) -> str:
@@ -86,9 +86,9 @@ def _adapt_function(
     options = ctx.options
     changes: dict[str, Any] = {}
     if tool.strict is None:
-        if target.explicit_strict:
+        if target.tools.explicit_strict:
             changes["strict"] = False
-    elif target.strict_default is None:
+    elif target.tools.strict_default is None:
         changes["strict"] = None
         severity: Severity | None = None if tool.strict else "info"
         words = f"{target.name} has no strict tools"
@@ -107,7 +107,7 @@ def _adapt_function(
         if removed:
             changes["parameters"] = filtered
             ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
-    if tool.cache is not None and not target.cache_marks:
+    if tool.cache is not None and not target.cache.marks:
         changes["cache"] = None
         ctx.note("cache-dropped", path)
     return replace(tool, **changes) if changes else tool
@@ -116,8 +116,8 @@ def _adapt_function(
 def _wants_filter(tool: FunctionTool, source: Surface, target: Surface, ctx: Context) -> bool:
     return (
         ctx.options.filter_required
-        and source.lists_all_required
-        and target.wants_true_required
+        and source.tools.lists_all_required
+        and target.tools.wants_true_required
         and tool.strict is not True
     )
 
@@ -147,7 +147,7 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
 
 def _bars_force(request: Request, target: Surface) -> bool:
     settings = request.reasoning
-    return target.reasoning_bars_force and settings is not None and settings.enabled is True
+    return target.reasoning.bars_forced_tools and settings is not None and settings.enabled is True
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
@@ -162,12 +162,12 @@ def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
 
 def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:
     if choice.mode == "tool":
-        if choice.kind in target.tools or choice.kind == "function":
+        if choice.kind in target.tools.kinds or choice.kind == "function":
             return choice
         ctx.note("choice-mapped", path, f"{target.name} cannot require a {choice.kind} tool")
         return ToolChoice(mode="required")
-    if choice.names and target.tool_choices.isdisjoint({"allowed", f"allowed.{choice.mode}"}):
-        if len(choice.names) == 1 and choice.mode == "required" and "tool" in target.tool_choices:
+    if choice.names and target.tools.choices.isdisjoint({"allowed", f"allowed.{choice.mode}"}):
+        if len(choice.names) == 1 and choice.mode == "required" and "tool" in target.tools.choices:
             return ToolChoice(mode="tool", names=choice.names)
         ctx.note(
             "choice-mapped",

@@ -91,7 +91,7 @@ def _note_extras(value: FunctionTool | ToolCall | ToolResult, path: str, ctx: Co
 
 
 def _marks(ctx: Context) -> bool:
-    return ctx.target is not None and ctx.target.cache_marks
+    return ctx.target is not None and ctx.target.cache.marks
 
 
 def _cache(tools: Iterable[FunctionTool]) -> CacheMark | None:
@@ -189,7 +189,7 @@ class _History:
         )
         request = replace(request, messages=tuple(messages))
         calls, results = self._counts
-        where = self._ctx.source.messages if self._ctx.source else ""
+        where = self._ctx.source.messages.path if self._ctx.source else ""
         words = f"{calls} calls and {results} results are written as text in {self._dialect}"
         self._ctx.note("tools-emulated", where, words)
         return request

@@ -26,7 +26,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire import jsontext
 
 KEY: Final = "input"
@@ -40,7 +40,7 @@ _LIKELY: Final = (KEY, "patch", "command", "content", "text", "code", "script", 
 def freeform_to_function(request: Request, ctx: Context) -> Request:
     """Convert free-form tools and their calls to functions where the target has no such tools."""
     source, target = ctx.tool_surfaces
-    if "custom" in target.tools or "custom" not in source.tools:
+    if "custom" in target.tools.kinds or "custom" not in source.tools.kinds:
         return request
     changes: Json = {}
     if any(type(tool) is CustomTool for tool in request.tools):
@@ -67,7 +67,7 @@ def _wrap(tool: CustomTool, index: int, ctx: Context) -> Tool:
     ctx.note("tool-wrapped", ctx.tool_at(index), f"{name} takes its text as the string {KEY!r}")
     ctx.undo.tool(
         name,
-        Step(
+        UndoStep(
             name=name,
             kind="custom",
             arguments=partial(unwrap, name=name),

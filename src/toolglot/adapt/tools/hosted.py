@@ -27,7 +27,7 @@ from toolglot.ir import (
     ToolChoice,
 )
 from toolglot.surface import Surface
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 
 PURPOSES: Final = {
     "web_search": frozenset(
@@ -104,7 +104,7 @@ class _Mapping:
             for index, tool in enumerate(self._request.tools)
             if (mapped := self._tool(tool, path := ctx.tool_at(index))) is not None
         ]
-        if self._target.provider_tools_alone and self._taken:
+        if self._target.tools.hosted_alone and self._taken:
             placed = list(self._without_own(placed))
         ctx.tool_paths = tuple(path for _, path in placed)
         return tuple(tool for tool, _ in placed)
@@ -163,12 +163,12 @@ class _Mapping:
 
     def _hosted(self, tool: ProviderTool) -> HostedTool | None:
         own = tool.protocol == self._source.name
-        return _find(self._source.hosted_tools, tool.type) if own else None
+        return _find(self._source.tools.hosted, tool.type) if own else None
 
     def _counterpart(self, own: HostedTool) -> HostedTool | None:
         if own.purpose not in PURPOSES:
             return None
-        rows = self._target.hosted_tools
+        rows = self._target.tools.hosted
         return next((row for row in rows if row.purpose == own.purpose), None)
 
     def _choice_of(self, native: HostedTool, mapped: ProviderTool) -> ToolChoice | None:
@@ -189,9 +189,9 @@ class _Mapping:
         self._ctx.note("tool-wrapped", path, f"{tool.type} is declared as the function {name}")
         if defined.call:
             make = partial(call_item, tool=defined, protocol=tool.protocol)
-            self._ctx.undo.tool(name, Step(name=name, part=make))
+            self._ctx.undo.tool(name, UndoStep(name=name, part=make))
         elif name != before:
-            self._ctx.undo.tool(name, Step(name=before))
+            self._ctx.undo.tool(name, UndoStep(name=before))
         self._choose(tool, ToolChoice(mode="tool", names=(name,)))
         words, schema = value.get("description"), value.get("parameters")
         return FunctionTool(
@@ -248,7 +248,7 @@ class _Mapping:
     def _choosable(self, tools: tuple[Tool, ...]) -> bool:
         if not tools or any(not isinstance(tool, ProviderTool) for tool in tools):
             return True  # Where there are no tools at all, that is said later.
-        rows = self._target.hosted_tools
+        rows = self._target.tools.hosted
         return any(
             (row := _find(rows, tool.type)) is not None and row.choice
             for tool in tools

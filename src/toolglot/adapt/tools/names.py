@@ -24,7 +24,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire.tool_cache import recall
 
 # --- declared once -------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def _label(tool: Tool) -> str:
 def alias_names(request: Request, ctx: Context) -> Request:
     """Call every tool by a name that the target takes."""
     _, target = ctx.surfaces
-    rule = target.name_rule
+    rule = target.tools.name_rule
     if rule is None:
         return request
     names = dict.fromkeys(_names(request))
@@ -118,7 +118,7 @@ def alias_names(request: Request, ctx: Context) -> Request:
     changed = {name: alias for name in names if (alias := aliases.of(name)) != name}
     for name, alias in reversed(changed.items()):
         # A name may be the alias of one before it, whose steps are not its own.
-        ctx.undo.tool(alias, Step(name=name))
+        ctx.undo.tool(alias, UndoStep(name=name))
     return _Renaming(changed, ctx).request(request)
 
 

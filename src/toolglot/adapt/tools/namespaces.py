@@ -25,7 +25,7 @@ from toolglot.ir import (
     ToolChoice,
     ToolResult,
 )
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 
 BETWEEN: Final = "__"
 """Between a namespace and a name."""
@@ -34,7 +34,7 @@ BETWEEN: Final = "__"
 def flatten_namespaces(request: Request, ctx: Context) -> Request:
     """Declare the tools of namespaces one by one where the target has no namespaces."""
     source, target = ctx.tool_surfaces
-    if "namespace" in target.tools or "namespace" not in source.tools:
+    if "namespace" in target.tools.kinds or "namespace" not in source.tools.kinds:
         return request
     declared = any(type(tool) is NamespaceTool for tool in request.tools)
     called = any(map(_has_namespace, request.messages))
@@ -91,7 +91,7 @@ class _Flat:
         known = self._names.get((namespace, name))
         if known is None:
             known = self._names[namespace, name] = unused(joined(namespace, name), self._taken)
-            self._ctx.undo.tool(known, Step(name=name, namespace=namespace))
+            self._ctx.undo.tool(known, UndoStep(name=name, namespace=namespace))
         return known
 
     # --- definitions

@@ -21,7 +21,7 @@ from toolglot.schema.openapi import from_openapi
 from toolglot.schema.roots import is_object_root, object_root
 from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import Surface
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire.tool_cache import by_text, recall
 
 
@@ -36,7 +36,7 @@ def narrow_schemas(request: Request, ctx: Context) -> Request:
     if adapted.tools is not request.tools:
         changes["tools"] = adapted.tools
     for name, texts in adapted.texts.items():
-        ctx.undo.tool(name, Step(name=name, arguments=texts.widen))
+        ctx.undo.tool(name, UndoStep(name=name, arguments=texts.widen))
     output = request.output
     if output is not None and output.schema is not None:
         other = _Schemas(ctx).output(output, output.schema)
@@ -106,7 +106,7 @@ class _Schemas:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._source, self._target = ctx.surfaces
-        self._subset = ctx.options.schema_dialect or self._target.schema
+        self._subset = ctx.options.schema_dialect or self._target.schema.tools
         self.texts: dict[str, Texts] = {}
         """By tool, how arguments in the history are converted."""
 
@@ -123,7 +123,7 @@ class _Schemas:
         return replace(tool, parameters=adapted.schema, strict=strict)
 
     def _read(self, schema: Json, index: int) -> Json:
-        if not self._source.openapi_schemas:
+        if not self._source.schema.openapi:
             return schema
         read = from_openapi(schema)
         if read is not schema:
@@ -132,10 +132,10 @@ class _Schemas:
 
     def _strict(self, schema: Json, index: int) -> _Adapted | None:
         """The schema for a strict tool; None if there is none."""
-        if not self._target.strict_schema:
+        if not self._target.schema.strict:
             return _Adapted(schema)
         path = self._ctx.tool_at(index)
-        adapted = self._narrowed(schema, self._target.strict_schema, path, tool=True)
+        adapted = self._narrowed(schema, self._target.schema.strict, path, tool=True)
         if adapted is None:
             words = f"{self._target.name} cannot be strict about this schema"
             self._ctx.note("strict-dropped", f"{path}.strict", words)
@@ -145,7 +145,9 @@ class _Schemas:
         """The schema for a tool that is not strict."""
         target = self._target
         if not self._subset:
-            _, plain = _is_plain(schema, self._ctx, target.schema_formats, target.object_schemas)
+            _, plain = _is_plain(
+                schema, self._ctx, target.schema.formats, target.schema.object_root
+            )
             if plain:
                 return _Adapted(schema)
         path = self._ctx.tool_at(index)
@@ -155,7 +157,7 @@ class _Schemas:
                 return narrowed
             self._ctx.note("schema-refused", path)
         adapted = _Adapted(schema)
-        if target.object_schemas and not is_object_root(schema):
+        if target.schema.object_root and not is_object_root(schema):
             adapted = self._rooted(schema, path)
         return _Adapted(self._known_formats(adapted.schema, path), adapted.plan)
 
@@ -184,7 +186,7 @@ class _Schemas:
         return _Adapted(root.schema, plan.done())
 
     def _known_formats(self, schema: Json, path: str) -> Json:
-        known = self._target.schema_formats
+        known = self._target.schema.formats
         if known is None:
             return schema
         schema, dropped = drop_formats(schema, known)
@@ -196,7 +198,7 @@ class _Schemas:
     def output(self, output: OutputFormat, schema: Json) -> OutputFormat:
         """Structured output. It reaches the client as it comes, so nothing may differ in it."""
         path, target = self._ctx.setting("output"), self._target
-        adapted = from_openapi(schema) if self._source.openapi_schemas else schema
+        adapted = from_openapi(schema) if self._source.schema.openapi else schema
         if adapted is not schema:
             self._ctx.note("schema-narrowed", path, "OpenAPI as JSON Schema")
         strict = output.strict
@@ -217,7 +219,7 @@ class _Schemas:
 
 
 def _output_subset(target: Surface, chosen: str | None, *, strict: bool) -> str:
-    return chosen or (target.strict_schema if strict else "") or target.output_schema
+    return chosen or (target.schema.strict if strict else "") or target.schema.output
 
 
 # --- history -------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from toolglot.ir import (
 )
 from toolglot.receipt import Note
 from toolglot.rules import PRESETS, ToolRules
-from toolglot.undo import Step
+from toolglot.undo import UndoStep
 from toolglot.wire import jsontext
 
 
@@ -164,7 +164,7 @@ def _renamed_tool(tool: Tool, path: str, rules: ToolRules, ctx: Context) -> Tool
     )
     back = {after: before for before, after in mapping.items()}
     undo = (lambda text: map_arguments(text, back)) if back else None
-    ctx.undo.tool(new, Step(name=name, arguments=undo))
+    ctx.undo.tool(new, UndoStep(name=name, arguments=undo))
     if isinstance(tool, FunctionTool) and mapping and tool.parameters:
         tool = replace(tool, parameters=_mapped_schema(tool.parameters, mapping))
     return replace(tool, name=new)
@@ -217,7 +217,7 @@ def _check_repeats(request: Request, rules: ToolRules, ctx: Context) -> None:
     if call is None:
         return
     words = f"{call.name} was called {count} times in a row with the same arguments"
-    where = ctx.source.messages if ctx.source else ""
+    where = ctx.source.messages.path if ctx.source else ""
     if rules.repeat_limit is not None and count >= rules.repeat_limit:
         raise UntranslatableError((Note("call-repeated", "unsupported", where, words),))
     if rules.repeat_warning is not None and count >= rules.repeat_warning:

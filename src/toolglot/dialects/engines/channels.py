@@ -9,10 +9,10 @@ from toolglot.dialects.reader import (
     Form,
     NotACall,
     Reader,
-    Reasoning,
+    ReasoningSegment,
     Steps,
     Stops,
-    Text,
+    TextSegment,
     encoded,
     plausible,
 )
@@ -73,7 +73,7 @@ class ChannelForm(Form):
 
     def _stream(self, reader: Reader, *, thinking: bool) -> Steps[None]:
         """Pass the body on as it comes."""
-        kind = Reasoning if thinking else Text
+        kind = ReasoningSegment if thinking else TextSegment
         stops = Stops(*self.ends, *self.starts)
         while True:
             match = stops.pattern.search(reader.buf, reader.pos)

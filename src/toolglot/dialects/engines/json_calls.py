@@ -13,7 +13,7 @@ from toolglot.dialects.reader import (
     Reader,
     Steps,
     Stops,
-    Text,
+    TextSegment,
     encoded,
 )
 from toolglot.dialects.writers import JsonWriter, Writer, json_array
@@ -31,7 +31,7 @@ _HEAD: Final = re.compile(
 )
 
 
-class Found(NamedTuple):
+class FoundCall(NamedTuple):
     """A call as it is in the JSON."""
 
     name: str
@@ -106,7 +106,7 @@ class JsonForm(Form):
                 break
         if self.empty and self.closers and (yield from reader.literal(*self.closers)):
             return
-        calls: list[Found] = []
+        calls: list[FoundCall] = []
         while True:
             if (yield from reader.peek()) not in tuple(self.starts):
                 if calls:
@@ -135,7 +135,7 @@ class JsonForm(Form):
         if stop != self.lead[0]:
             raise NotACall
 
-    def _close(self, reader: Reader, calls: list[Found], end: int) -> Steps[None]:
+    def _close(self, reader: Reader, calls: list[FoundCall], end: int) -> Steps[None]:
         if self.closers:
             closed = yield from reader.literal(*self.closers)
             if not closed and (yield from reader.literal("}")):
@@ -152,7 +152,7 @@ class JsonForm(Form):
             raise NotACall
         _offer(reader, calls)
 
-    def _value(self, reader: Reader) -> Steps[list[Found]]:
+    def _value(self, reader: Reader) -> Steps[list[FoundCall]]:
         plain = not (self.keyed or self.must_close or self.envelope)
         text, complete = yield from reader.value(progress=_Progress(reader) if plain else None)
         if not complete:
@@ -179,7 +179,7 @@ class JsonForm(Form):
             raise NotACall
         return text
 
-    def _calls(self, text: str) -> Iterator[Found]:
+    def _calls(self, text: str) -> Iterator[FoundCall]:
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
@@ -189,7 +189,7 @@ class JsonForm(Form):
             return
         yield from self._from_value(value, text)
 
-    def _survivors(self, text: str) -> Iterator[Found]:
+    def _survivors(self, text: str) -> Iterator[FoundCall]:
         """The elements of a broken array that are not broken themselves."""
         count = 0
         for piece in literals.pieces(text):
@@ -204,7 +204,7 @@ class JsonForm(Form):
         if not count:
             raise NotACall
 
-    def _from_value(self, value: Any, text: str) -> Iterator[Found]:
+    def _from_value(self, value: Any, text: str) -> Iterator[FoundCall]:
         if not isinstance(value, list):
             yield from self._from_item(value, text)
             return
@@ -214,7 +214,7 @@ class JsonForm(Form):
         for item, raw in zip(value, texts, strict=True):
             yield from self._from_item(item, raw)
 
-    def _from_item(self, value: Any, text: str) -> Iterator[Found]:
+    def _from_item(self, value: Any, text: str) -> Iterator[FoundCall]:
         if not isinstance(value, dict):
             raise NotACall
         if self.keyed:
@@ -229,7 +229,7 @@ class JsonForm(Form):
         else:
             yield self._one(value, text)
 
-    def _one(self, value: dict[str, Any], text: str) -> Found:
+    def _one(self, value: dict[str, Any], text: str) -> FoundCall:
         name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
         if not name:
             raise NotACall
@@ -237,7 +237,7 @@ class JsonForm(Form):
         if key is None and self.needs_arguments:
             raise NotACall
         call_id = next((value[each] for each in _IDS if isinstance(value.get(each), str)), "")
-        return Found(name, _arguments(value.get(key or ""), key, text), call_id, text)
+        return FoundCall(name, _arguments(value.get(key or ""), key, text), call_id, text)
 
 
 def _unwrapped(value: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -262,9 +262,9 @@ def _function(item: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _keyed(value: dict[str, Any], text: str) -> Iterator[Found]:
+def _keyed(value: dict[str, Any], text: str) -> Iterator[FoundCall]:
     for name, arguments in value.items():
-        yield Found(name, _arguments(arguments, name, text))
+        yield FoundCall(name, _arguments(arguments, name, text))
 
 
 def _arguments(value: Any, key: str | None, text: str) -> str:
@@ -294,7 +294,7 @@ def _verbatim(key: str | None, text: str) -> str:
     return ""
 
 
-def _offer(reader: Reader, calls: list[Found]) -> None:
+def _offer(reader: Reader, calls: list[FoundCall]) -> None:
     """Offer the calls of one value; undeclared ones stay text beside the others."""
     if all(reader.tools.resolve(call.name) is None for call in calls):
         reader.rejected += len(calls)
@@ -303,7 +303,7 @@ def _offer(reader: Reader, calls: list[Found]) -> None:
     for call in calls:
         if reader.tools.resolve(call.name) is None:
             reader.rejected += 1
-            reader.out.append(Text(call.raw or encoded(call._asdict())))
+            reader.out.append(TextSegment(call.raw or encoded(call._asdict())))
         else:
             reader.offer(call.name, call.arguments, call.id)
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from math import ceil, inf
 from typing import Final
 
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.authentication import Authenticator
 from toolglot.gateway.access.ledger import LedgerEntry, LedgerStore
 from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
 from toolglot.gateway.access.virtual_keys import KeyStore, VirtualKey
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.ir import ApiError
 

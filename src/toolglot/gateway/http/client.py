@@ -12,7 +12,7 @@ import aiohttp
 from msgspec import Struct
 
 from toolglot.gateway.config import Timeouts
-from toolglot.gateway.errors import FIRST_ERROR
+from toolglot.gateway.error_responses import FIRST_ERROR
 from toolglot.wire import jsontext
 
 QUICK: Final = 10.0

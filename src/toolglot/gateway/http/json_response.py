@@ -5,7 +5,7 @@ from typing import Final
 
 from aiohttp import web
 
-from toolglot.gateway.errors import render
+from toolglot.gateway.error_responses import render
 from toolglot.gateway.http.request_info import id_of, protocol_of
 from toolglot.ir import ApiError, Json
 from toolglot.wire import jsontext

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from aiohttp import web
 from yarl import URL
 
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
 from toolglot.registry import PROTOCOLS

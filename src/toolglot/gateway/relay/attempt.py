@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Exchange, Sent
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.providers import Upstream
@@ -55,7 +55,7 @@ async def prepare(
                 exchange, target.name, built_in=upstream is None
             )
         if upstream is None or (memory is not None and exchange.client != exchange.provider):
-            exchange.read(asked, request.path)
+            exchange.decode_request(asked, request.path)
         if upstream is not None:
             if memory is not None:
                 await memory.restore(request.owner, exchange)
@@ -65,7 +65,7 @@ async def prepare(
         raise RequestRejectedError(errors.invalid_request(words)) from None
     except DecodeError as error:
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
-    exchange.repeat(echo)
+    exchange.echo(echo)
     attempt = Attempt(target=target, exchange=exchange, asked=asked, echo=echo)
     if upstream is None or sent is None:
         telemetry.record.provider = target.name
@@ -127,7 +127,7 @@ def _outbound(
 def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
     """The client's query without its key; streams are requested as server-sent events."""
     query = {name: value for name, value in request.query.items() if name != "key"}
-    if request.stream and get_protocol(provider).SURFACE.array_streams:
+    if request.stream and get_protocol(provider).SURFACE.stream.array:
         query["alt"] = "sse"
     return query
 

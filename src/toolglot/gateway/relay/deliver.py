@@ -13,11 +13,11 @@ from msgspec import Struct
 from toolglot import demo
 from toolglot.errors import DecodeError
 from toolglot.exchange import Answer
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.access_control import AccessControl
-from toolglot.gateway.errors import FIRST_ERROR
+from toolglot.gateway.error_responses import FIRST_ERROR
 from toolglot.gateway.http.json_response import JSON
-from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.first_event import looks_streamed, read_beginning, read_head
@@ -37,7 +37,7 @@ _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x
 """Headers of a provider on which clients act."""
 
 
-class Begun(Struct, frozen=True):
+class OpenedStream(Struct, frozen=True):
     """A stream whose beginning is valid, or has an error that the client should get."""
 
     translator: StreamTranslator
@@ -73,7 +73,7 @@ class Delivery:
 
     async def begin(
         self, attempt: Attempt, reply: aiohttp.ClientResponse
-    ) -> Begun | ApiError | None:
+    ) -> OpenedStream | ApiError | None:
         """Read enough of a reply to know what it is. None: it was delivered whole. An error: it is
         unusable, and nothing of it was sent to the client.
         """
@@ -85,7 +85,7 @@ class Delivery:
                 with telemetry.waiting():
                     head = await read_head(reply) if streams else b""
                     streams = streams and looks_streamed(
-                        get_protocol(exchange.provider).SURFACE.stream_type, head
+                        get_protocol(exchange.provider).SURFACE.stream.media_type, head
                     )
                     body = b"" if streams else head + await reply.read()
             if streams:
@@ -112,7 +112,7 @@ class Delivery:
 
     async def _begin_stream(
         self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
-    ) -> Begun | ApiError:
+    ) -> OpenedStream | ApiError:
         """The beginning is held back for a moment: as long as nothing was sent, a failure can be
         reported with its status, or another target can be tried.
         """
@@ -120,23 +120,27 @@ class Delivery:
         with self._telemetry.waiting():
             held = await read_beginning(reply, translator, head, self._telemetry.upstream_chunk)
         failure = translator.error
-        in_stream = get_protocol(self._request.protocol).SURFACE.streamed_errors
-        if failure is None or translator.told or failure.kind in in_stream:
-            return Begun(translator, held)
+        in_stream = get_protocol(self._request.protocol).SURFACE.stream.errors_inside
+        if failure is None or translator.has_output or failure.kind in in_stream:
+            return OpenedStream(translator, held)
         return failure
 
-    async def stream(self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: Begun) -> None:
+    async def stream(
+        self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: OpenedStream
+    ) -> None:
         """The rest of a stream, piece by piece; resumed for every chunk, so nothing is nested."""
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
         waiting, read = telemetry.waiting(), reply.content.readany
         await self._begin_writing(attempt)
-        open_stream = OpenStream(writer, get_protocol(self._request.protocol).SURFACE.keep_alive)
+        open_stream = OpenStream(
+            writer, get_protocol(self._request.protocol).SURFACE.stream.keep_alive
+        )
         piece = begun.held
         self._streams.add(open_stream)
         try:
             while True:
                 if piece:
-                    if kept := attempt.exchange.keepsakes():
+                    if kept := attempt.exchange.kept_state():
                         await self._keep_state(kept)
                     telemetry.client_chunk(piece)
                     open_stream.wrote(piece)
@@ -202,7 +206,7 @@ class Delivery:
         telemetry.failed(answer.failed)
         self._keep_receipt(attempt)
         if answer.failed is None and (status >= FIRST_ERROR or not self._request.stream):
-            await self._keep_state(attempt.exchange.keepsakes())
+            await self._keep_state(attempt.exchange.kept_state())
             await self._whole(attempt, answer)
             return
         await self._begin_writing(attempt)
@@ -221,7 +225,7 @@ class Delivery:
     async def _begin_writing(self, attempt: Attempt) -> None:
         """The head of a stream."""
         headers = {
-            "Content-Type": get_protocol(self._request.protocol).SURFACE.stream_type,
+            "Content-Type": get_protocol(self._request.protocol).SURFACE.stream.media_type,
             "Cache-Control": "no-cache",
             **self._own_headers(attempt),
             **self._access.rate_limit_headers(self._request.holder),
@@ -232,7 +236,7 @@ class Delivery:
 
     async def _write_last(self, attempt: Attempt, data: bytes) -> None:
         """The end of a stream."""
-        await self._keep_state(attempt.exchange.keepsakes())
+        await self._keep_state(attempt.exchange.kept_state())
         self._telemetry.client_chunk(data)
         with self._telemetry.waiting():
             if data:

@@ -46,7 +46,7 @@ async def read_beginning(
     patience = asyncio.timeout(_HOLD)
     try:
         async with patience:
-            while not translator.told and translator.error is None:
+            while not translator.has_output and translator.error is None:
                 chunk = chunk or await reply.content.readany()
                 if not chunk:
                     return held + translator.close()

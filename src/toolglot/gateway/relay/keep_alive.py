@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.http.response_writers import ResponseWriter
 
 _EVENT_ENDS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _LONGEST_END: Final = 4

@@ -8,8 +8,8 @@ from typing import Protocol
 from aiohttp import web
 from msgspec.structs import replace
 
-from toolglot.gateway.errors import FIRST_ERROR
-from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway.error_responses import FIRST_ERROR
+from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.ndjson import NdjsonDecoder

@@ -24,15 +24,15 @@ from toolglot.attempts import (
     ReplyUnusable,
     Step,
 )
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import Client, SendFailure
-from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt, prepare
-from toolglot.gateway.relay.deliver import Begun, Delivery
+from toolglot.gateway.relay.deliver import Delivery, OpenedStream
 from toolglot.gateway.relay.keep_alive import OpenStreams
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.relay.receipt_log import ReceiptLog
@@ -98,7 +98,7 @@ class Relay:
                         continue
                     async with reply:
                         begun = await delivery.begin(attempt, reply)
-                        if isinstance(begun, Begun):
+                        if isinstance(begun, OpenedStream):
                             await delivery.stream(attempt, reply, begun)
                 if not isinstance(begun, ApiError):
                     return writer.response
@@ -187,7 +187,7 @@ def _learn(upstream: Upstream, key: str | None, step: Step) -> None:
 
 def _demo_response(attempt: Attempt) -> Response:
     """The answer of the built-in model."""
-    answer = demo.reply(attempt.exchange.asked, attempt.exchange.answer_context())
+    answer = demo.reply(attempt.exchange.client_request, attempt.exchange.answer_context())
     if isinstance(answer, ApiError):
         raise RequestRejectedError(answer)
     return answer

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from toolglot.attempts import Candidate
 from toolglot.digest import digest
-from toolglot.gateway.config import DEMO, Config, Route
+from toolglot.gateway.config import DEMO, Config, RouteConfig
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.profiles import family_of
 
@@ -73,7 +73,7 @@ class Router:
         return tuple(dict.fromkeys(plain))
 
 
-def _ordered(targets: list[Target], route: Route, affinity: bytes) -> list[Target]:
+def _ordered(targets: list[Target], route: RouteConfig, affinity: bytes) -> list[Target]:
     if route.pick == "weighted":
         return list(_drawn(targets))
     if route.pick == "least-busy":

@@ -8,8 +8,8 @@ from typing import Any, Final
 from aiohttp import web
 
 from toolglot.errors import DecodeError
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.routes.route import PlainRequest, Route
 from toolglot.gateway.state.items import MAX_PAGE, normalize_item, paginate

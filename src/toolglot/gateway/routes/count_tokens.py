@@ -4,10 +4,10 @@ from typing import Final
 
 from aiohttp import web
 
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
-from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.route import ModelRoute

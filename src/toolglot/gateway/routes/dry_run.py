@@ -4,8 +4,8 @@ from aiohttp import web
 
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.relay.routing import Target

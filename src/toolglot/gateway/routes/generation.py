@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from aiohttp import web
 from msgspec.structs import replace
 
-from toolglot.gateway.http.writers import ResponseWriter
+from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import IN_PATH, IncomingRequest
 from toolglot.gateway.relay.reframe import ArrayFraming, LineFraming, ReframedWriter
 from toolglot.gateway.relay.relay import Relay

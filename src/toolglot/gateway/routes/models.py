@@ -5,8 +5,8 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from toolglot.api import Api
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.http.request_info import protocol_of
 from toolglot.gateway.relay.relay import Relay

@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from toolglot.gateway import errors
-from toolglot.gateway.errors import RequestRejectedError
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.routes.route import PlainRequest, Route

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from toolglot.context import Context
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
-from toolglot.exchange import streamed
-from toolglot.gateway import errors
-from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
+from toolglot.exchange import encode_stream
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import FIRST_ERROR, RequestRejectedError
 from toolglot.gateway.http.json_response import JSON, json_response
-from toolglot.gateway.http.writers import MemoryWriter, ResponseWriter, WholeResponse
+from toolglot.gateway.http.response_writers import MemoryWriter, ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.route import ModelRoute, PlainRequest, Route
@@ -73,8 +73,8 @@ class ResponseEndpoints:
             raise DecodeError("starting_after", "expected a number")
         surface = get_protocol(self._protocol).SURFACE
         response = decode_response(kept.response, source=self._protocol)
-        data = streamed(response, self._protocol, Context(source=surface, target=surface))
-        headers = {"Content-Type": surface.stream_type}
+        data = encode_stream(response, self._protocol, Context(source=surface, target=surface))
+        headers = {"Content-Type": surface.stream.media_type}
         return WholeResponse(data=_after(data, int(after)), headers=headers).http()
 
     async def _delete(self, request: PlainRequest) -> web.StreamResponse:

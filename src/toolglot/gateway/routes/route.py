@@ -12,10 +12,10 @@ from typing import Final, Literal
 from aiohttp import web
 from msgspec import Struct
 
-from toolglot.gateway.errors import REJECTIONS, from_rejection, render
+from toolglot.gateway.error_responses import REJECTIONS, from_rejection, render
 from toolglot.gateway.http.json_response import JSON
 from toolglot.gateway.http.request_info import id_of
-from toolglot.gateway.http.writers import HttpWriter, ResponseWriter, WholeResponse
+from toolglot.gateway.http.response_writers import HttpWriter, ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest, read_incoming
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry

@@ -16,12 +16,17 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
-from toolglot.exchange import streamed
-from toolglot.gateway import errors
-from toolglot.gateway.errors import REJECTIONS, from_rejection
+from toolglot.exchange import encode_stream
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import REJECTIONS, from_rejection
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
-from toolglot.gateway.http.writers import ResponseWriter, WholeResponse, is_closed, is_drained
+from toolglot.gateway.http.response_writers import (
+    ResponseWriter,
+    WholeResponse,
+    is_closed,
+    is_drained,
+)
 from toolglot.gateway.incoming import IncomingRequest, read_incoming
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
@@ -164,7 +169,7 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
     )
     ctx = Context(target=codec.SURFACE, request=asked, now=int(time.time()))
     await writer.begin({})
-    await writer.write(streamed(response, request.protocol, ctx))
+    await writer.write(encode_stream(response, request.protocol, ctx))
     await writer.end()
 
 

@@ -22,12 +22,12 @@ class KeptReasoning:
     async def restore(self, owner: str, exchange: Exchange) -> None:
         """Put the state of earlier responses back into a request."""
         kept: dict[int, str] = {}
-        for index, key in exchange.missing().items():
+        for index, key in exchange.missing_state().items():
             value = await self._store.get(_KIND, key, owner)
             if value is not None:
                 kept[index] = value.decode()
         if kept:
-            exchange.supply(kept)
+            exchange.restore_state(kept)
 
     async def save(self, owner: str, state: Mapping[str, str]) -> None:
         """Save the state of a response, by its key; call this before its end reaches the client."""

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
 from toolglot.exchange import Exchange
-from toolglot.gateway import errors
-from toolglot.gateway.errors import FIRST_ERROR, RequestRejectedError
-from toolglot.gateway.http.writers import ResponseWriter, WholeResponse
+from toolglot.gateway import error_responses as errors
+from toolglot.gateway.error_responses import FIRST_ERROR, RequestRejectedError
+from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.state import compaction
 from toolglot.gateway.state.items import Item, is_foreign_reasoning, normalize_item, read_items

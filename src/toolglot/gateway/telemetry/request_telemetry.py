@@ -133,7 +133,7 @@ class RequestTelemetry:
             self._recording.client_request(body)
         options = options_to_json(exchange.options)
         self._recording.translation(exchange.provider, options, exchange.now)
-        self._recording.continued_request(asked, echo, exchange.supplied)
+        self._recording.continued_request(asked, echo, exchange.restored_state)
         self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
     def trace_headers(self) -> dict[str, str]:

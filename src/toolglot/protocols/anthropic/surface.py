@@ -4,7 +4,19 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.anthropic._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import (
+    CacheSupport,
+    CallSupport,
+    IdentifierRule,
+    MediaSupport,
+    MessageSupport,
+    ReasoningSupport,
+    SchemaSupport,
+    StreamSupport,
+    Surface,
+    SystemSupport,
+    ToolSupport,
+)
 from toolglot.wire.fields import Setting
 
 NAME: Final = "anthropic"
@@ -33,23 +45,9 @@ _MEDIA: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
-    signs_reasoning=True,
-    parts_in_content=True,
     path="/v1/messages",
     model_at=("model", "message.model"),
-    # A ping does not reset the watchdog of Claude Code 2.1.197; a delta without a reason does.
-    keep_alive=(
-        b"event: message_delta\n"
-        b'data: {"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},'
-        b'"usage":{"output_tokens":0}}\n\n'
-    ),
-    # Claude Code 2.1.197 takes closed blocks for an answer; opencode 1.18.33 asks again when the
-    # provider is overloaded, and not after an `api_error`.
-    broken_open=True,
-    retried="overloaded",
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
-    # Observed: Claude Code 2.1.197 has a hash of the first prompt in it.
-    attributions=("x-anthropic-billing-header:",),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",
@@ -61,44 +59,8 @@ SURFACE: Final = Surface(
         "user": "metadata.user_id",
         "service_tier": "service_tier",
     },
-    messages="messages",
-    system_slot="system",
-    hoists_system=True,
-    merges_turns=True,
-    # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls last.
-    calls_last=True,
-    one_open_part=True,
-    call_prefix="toolu_",
-    id_prefix="toolu_",
-    # The API wants ids to match ^[a-zA-Z0-9_-]+$ and names ^[a-zA-Z0-9_-]{1,128}$.
-    id_rule=Rule(chars="a-zA-Z0-9_-"),
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=128),
-    arguments="object",
-    media={
-        "system": frozenset({"text"}),
-        "user": _MEDIA,
-        "result": _MEDIA,
-        "assistant": frozenset({"text"}),
-    },
-    reasoning=frozenset({"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}),
-    reasoning_bars_force=True,
-    reasoning_bars_prefill=True,
-    # "Thinking isn't compatible with temperature or top_k modifications"; top_p from 0.95 on.
-    reasoning_bars_sampling=True,
-    # "When `thinking` is enabled, a final `assistant` message must start with a thinking block
-    # (preceeding the lastmost set of `tool_use` and `tool_result` blocks)", says the API.
-    budget_needs_thoughts=True,
-    least_budget=1024,
-    efforts=("low", "medium", "high", "xhigh", "max"),
     outputs=frozenset({"schema"}),
-    strict_schema="sealed",
-    output_schema="sealed",
-    object_schemas=True,
-    lists_all_required=True,
     requires_max_tokens=True,
-    cache_marks=True,
-    max_cache_marks=4,
-    hosted_tools=HOSTED_TOOLS,
     client_tools=CLIENT_TOOLS,
     found_tools={"tool_reference": "tool_name"},
     minor=frozenset(
@@ -119,6 +81,77 @@ SURFACE: Final = Surface(
             "user_profile_id",
             "workspace_id",
         }
+    ),
+    messages=MessageSupport(
+        holds_calls=True,
+        path="messages",
+        merges_turns=True,
+        # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls
+        # last.
+        calls_last=True,
+    ),
+    system=SystemSupport(
+        # Observed: Claude Code 2.1.197 has a hash of the first prompt in it.
+        attributions=("x-anthropic-billing-header:",),
+        slot="system",
+        hoisted=True,
+    ),
+    calls=CallSupport(
+        made_up_prefix="toolu_",
+        id_prefix="toolu_",
+        # The API wants ids to match ^[a-zA-Z0-9_-]+$ and names ^[a-zA-Z0-9_-]{1,128}$.
+        id_rule=IdentifierRule(chars="a-zA-Z0-9_-"),
+        arguments="object",
+    ),
+    tools=ToolSupport(
+        name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=128),
+        lists_all_required=True,
+        hosted=HOSTED_TOOLS,
+    ),
+    schema=SchemaSupport(
+        strict="sealed",
+        output="sealed",
+        object_root=True,
+    ),
+    media=MediaSupport(
+        accepted={
+            "system": frozenset({"text"}),
+            "user": _MEDIA,
+            "result": _MEDIA,
+            "assistant": frozenset({"text"}),
+        },
+    ),
+    reasoning=ReasoningSupport(
+        signed=True,
+        controls=frozenset(
+            {"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}
+        ),
+        bars_forced_tools=True,
+        bars_prefill=True,
+        # "Thinking isn't compatible with temperature or top_k modifications"; top_p from 0.95 on.
+        bars_sampling=True,
+        # "When `thinking` is enabled, a final `assistant` message must start with a thinking block
+        # (preceeding the lastmost set of `tool_use` and `tool_result` blocks)", says the API.
+        budget_needs_thoughts=True,
+        least_budget=1024,
+        efforts=("low", "medium", "high", "xhigh", "max"),
+    ),
+    stream=StreamSupport(
+        # A ping does not reset the watchdog of Claude Code 2.1.197; a delta without a reason does.
+        keep_alive=(
+            b"event: message_delta\n"
+            b'data: {"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},'
+            b'"usage":{"output_tokens":0}}\n\n'
+        ),
+        # Claude Code 2.1.197 takes closed blocks for an answer; opencode 1.18.33 asks again when
+        # the provider is overloaded, and not after an `api_error`.
+        cut_leaves_part_open=True,
+        retried_error="overloaded",
+        one_open_part=True,
+    ),
+    cache=CacheSupport(
+        marks=True,
+        max_marks=4,
     ),
 )
 

@@ -86,7 +86,7 @@ def _decode_thinking(config: Fields) -> ReasoningSettings | None:
     if budget is not None:
         settings |= _decode_budget(budget)
     level = thinking.peek("thinkingLevel")
-    if type(level) is str and level.lower() in SURFACE.efforts:
+    if type(level) is str and level.lower() in SURFACE.reasoning.efforts:
         thinking.take("thinkingLevel")
         settings["effort"] = level.lower()
         if not level.isupper():
@@ -109,7 +109,7 @@ def _decode_budget(budget: int) -> Json:
 def _encode_thinking(settings: ReasoningSettings, ctx: Context) -> Json:
     wire: Json = {}
     foreign = ctx.foreign(NAME)
-    effort = settings.effort if settings.effort in SURFACE.efforts else None
+    effort = settings.effort if settings.effort in SURFACE.reasoning.efforts else None
     budget = _budget(settings, effort, foreign=foreign)
     if budget is not None:
         wire["thinkingBudget"] = budget

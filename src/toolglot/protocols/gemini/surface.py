@@ -5,7 +5,18 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import (
+    CallSupport,
+    IdentifierRule,
+    MediaSupport,
+    MessageSupport,
+    ReasoningSupport,
+    SchemaSupport,
+    StreamSupport,
+    Surface,
+    SystemSupport,
+    ToolSupport,
+)
 from toolglot.wire.fields import Setting
 
 NAME: Final = "gemini"
@@ -49,15 +60,9 @@ STATE_MARK: Final = b64encode(STATE).decode()
 
 SURFACE: Final = Surface(
     name=NAME,
-    parts_in_content=True,
     path="/v1beta/models/{model}:generateContent",
     model_at=("modelVersion",),
     models="/v1beta/models",
-    array_streams=True,
-    # A comment breaks the parsers of Google's own SDKs; a blank line does not.
-    keep_alive=b"\r\n",
-    # Google's own SDKs take a comment for JSON.
-    comments=False,
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",
@@ -69,40 +74,6 @@ SURFACE: Final = Surface(
         "service_tier": "serviceTier",
         "store": "store",
     },
-    messages="contents",
-    content="parts",
-    system_slot="systemInstruction",
-    hoists_system=True,
-    later_system=False,
-    merges_turns=True,
-    results_in_order=True,
-    call_signatures=True,
-    no_state=frozenset({UNSIGNED}),
-    state_mark=STATE_MARK,
-    fetches_media=False,
-    arguments="object",
-    # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores,
-    # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
-    name_rule=Rule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
-    media={
-        "system": frozenset({"text"}),
-        "user": _MEDIA,
-        "result": frozenset({"text", "image.inline", "document.inline"}),
-        "assistant": frozenset({"text", "image.inline", "audio.inline"}),
-    },
-    # "Tool use with function calling is unsupported", say all but its latest models.
-    provider_tools_alone=True,
-    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
-    reasoning=frozenset({"switch", "adaptive", "effort", "budget", "show"}),
-    efforts=("minimal", "low", "medium", "high"),
-    strict_default=None,
-    schema="subset",
-    output_schema="subset",
-    object_schemas=True,
-    openapi_schemas=True,
-    reasoning_unsigned=True,
-    many_choices=True,
-    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             "avgLogprobs",
@@ -127,6 +98,62 @@ SURFACE: Final = Surface(
             "toolUsePromptTokensDetails",
             "trafficType",
         }
+    ),
+    messages=MessageSupport(
+        holds_calls=True,
+        path="contents",
+        content="parts",
+        merges_turns=True,
+        many_choices=True,
+    ),
+    system=SystemSupport(
+        slot="systemInstruction",
+        hoisted=True,
+        later=False,
+    ),
+    calls=CallSupport(
+        results_in_order=True,
+        signatures=True,
+        arguments="object",
+    ),
+    tools=ToolSupport(
+        # "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores,
+        # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
+        name_rule=IdentifierRule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
+        # "Tool use with function calling is unsupported", say all but its latest models.
+        hosted_alone=True,
+        choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+        strict_default=None,
+        hosted=HOSTED_TOOLS,
+    ),
+    schema=SchemaSupport(
+        tools="subset",
+        output="subset",
+        object_root=True,
+        openapi=True,
+    ),
+    media=MediaSupport(
+        fetches_urls=False,
+        accepted={
+            "system": frozenset({"text"}),
+            "user": _MEDIA,
+            "result": frozenset({"text", "image.inline", "document.inline"}),
+            "assistant": frozenset({"text", "image.inline", "audio.inline"}),
+        },
+    ),
+    reasoning=ReasoningSupport(
+        empty_states=frozenset({UNSIGNED}),
+        foreign_prefix=STATE_MARK,
+        controls=frozenset({"switch", "adaptive", "effort", "budget", "show"}),
+        efforts=("minimal", "low", "medium", "high"),
+        takes_unsigned=True,
+    ),
+    stream=StreamSupport(
+        array=True,
+        # A comment breaks the parsers of Google's own SDKs; a blank line does not.
+        keep_alive=b"\r\n",
+        # Google's own SDKs take a comment for JSON.
+        comments=False,
     ),
 )
 

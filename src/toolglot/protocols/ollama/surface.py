@@ -3,7 +3,16 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
-from toolglot.surface import Surface
+from toolglot.surface import (
+    CallSupport,
+    MediaSupport,
+    MessageSupport,
+    ReasoningSupport,
+    SchemaSupport,
+    StreamSupport,
+    Surface,
+    ToolSupport,
+)
 from toolglot.wire.fields import Setting
 
 NAME: Final = "ollama"
@@ -54,9 +63,7 @@ _MEDIA: Final = frozenset({"text", "image.inline"})
 
 SURFACE: Final = Surface(
     name=NAME,
-    media_fields=frozenset(),
     path="/api/chat",
-    stream_type="application/x-ndjson",
     models="/api/tags",
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -67,26 +74,42 @@ SURFACE: Final = Surface(
         "reasoning": "think",
         "output": "format",
     },
-    messages="messages",
-    ordered=False,
-    calls_by="name",
-    stream_default=True,
-    results_in_order=True,
-    arguments="object",
-    media={
-        "system": frozenset({"text"}),
-        "user": _MEDIA,
-        "result": _MEDIA,
-        # Servers may show pictures, but the official client cannot read them.
-        "assistant": frozenset({"text"}),
-    },
-    tool_choices=frozenset(),
-    reasoning=frozenset({"switch", "effort"}),
-    efforts=("low", "medium", "high"),
-    strict_default=None,
-    object_schemas=True,
-    reasoning_unsigned=True,
     minor=_HARDWARE | _MEASURED | _EMPTY | {"type", "index", "done"},
+    messages=MessageSupport(
+        path="messages",
+        ordered=False,
+    ),
+    calls=CallSupport(
+        matched_by="name",
+        results_in_order=True,
+        arguments="object",
+    ),
+    tools=ToolSupport(
+        choices=frozenset(),
+        strict_default=None,
+    ),
+    schema=SchemaSupport(
+        object_root=True,
+    ),
+    media=MediaSupport(
+        fields=frozenset(),
+        accepted={
+            "system": frozenset({"text"}),
+            "user": _MEDIA,
+            "result": _MEDIA,
+            # Servers may show pictures, but the official client cannot read them.
+            "assistant": frozenset({"text"}),
+        },
+    ),
+    reasoning=ReasoningSupport(
+        controls=frozenset({"switch", "effort"}),
+        efforts=("low", "medium", "high"),
+        takes_unsigned=True,
+    ),
+    stream=StreamSupport(
+        media_type="application/x-ndjson",
+        by_default=True,
+    ),
 )
 
 STOP: Final[dict[str, StopKind]] = {

@@ -4,7 +4,18 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
 from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import (
+    CallSupport,
+    IdentifierRule,
+    MediaSupport,
+    MessageSupport,
+    ReasoningSupport,
+    SchemaSupport,
+    StreamSupport,
+    Surface,
+    SystemSupport,
+    ToolSupport,
+)
 from toolglot.wire.fields import Fields, Setting
 
 NAME: Final = "openai-chat"
@@ -42,10 +53,7 @@ FORMATS: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
-    explicit_strict=True,
-    media_fields=frozenset({"name", "detail"}),
     path="/v1/chat/completions",
-    keep_alive=b": keep-alive\n\n",
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -60,41 +68,6 @@ SURFACE: Final = Surface(
         "output_strict": "response_format.json_schema.strict",
         "service_tier": "service_tier",
     },
-    messages="messages",
-    developer_role=True,
-    id_prefix="call_",
-    # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at 40.
-    id_rule=Rule(most=64),
-    # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=64),
-    ordered=False,
-    media={
-        "system": frozenset({"text"}),
-        "user": frozenset(
-            {
-                "text",
-                "image.inline",
-                "image.remote",
-                "audio.inline",
-                "document.inline",
-                "document.file",
-            }
-        ),
-        "result": frozenset({"text"}),
-        "assistant": frozenset({"text", "refusal"}),
-    },
-    tools=frozenset({"function", "custom"}),
-    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
-    reasoning=frozenset({"effort"}),
-    efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
-    strict_schema="closed",
-    schema_formats=FORMATS,
-    object_schemas=True,
-    wants_true_required=True,
-    citations=frozenset({"url"}),
-    reasoning_unsigned=True,
-    many_choices=True,
-    hosted_tools=HOSTED_TOOLS,
     minor=frozenset(
         {
             # of OpenAI
@@ -131,6 +104,61 @@ SURFACE: Final = Surface(
             "routed_experts",
             "metrics",
         }
+    ),
+    messages=MessageSupport(
+        path="messages",
+        ordered=False,
+        many_choices=True,
+    ),
+    system=SystemSupport(
+        developer_role=True,
+    ),
+    calls=CallSupport(
+        id_prefix="call_",
+        # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at
+        # 40.
+        id_rule=IdentifierRule(most=64),
+    ),
+    tools=ToolSupport(
+        explicit_strict=True,
+        # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
+        name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
+        kinds=frozenset({"function", "custom"}),
+        choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+        wants_true_required=True,
+        hosted=HOSTED_TOOLS,
+    ),
+    schema=SchemaSupport(
+        strict="closed",
+        formats=FORMATS,
+        object_root=True,
+    ),
+    media=MediaSupport(
+        fields=frozenset({"name", "detail"}),
+        accepted={
+            "system": frozenset({"text"}),
+            "user": frozenset(
+                {
+                    "text",
+                    "image.inline",
+                    "image.remote",
+                    "audio.inline",
+                    "document.inline",
+                    "document.file",
+                }
+            ),
+            "result": frozenset({"text"}),
+            "assistant": frozenset({"text", "refusal"}),
+        },
+        citations=frozenset({"url"}),
+    ),
+    reasoning=ReasoningSupport(
+        controls=frozenset({"effort"}),
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        takes_unsigned=True,
+    ),
+    stream=StreamSupport(
+        keep_alive=b": keep-alive\n\n",
     ),
 )
 

@@ -59,7 +59,7 @@ def kept(fields: Fields) -> Extras:
 def decode_cache(fields: Fields) -> CacheMark | None:
     """A cache mark as some clients put it on items, for protocols that have such marks."""
     target, value = fields.document.ctx.target, fields.peek("cache_control")
-    if target is None or not target.cache_marks or not isinstance(value, dict):
+    if target is None or not target.cache.marks or not isinstance(value, dict):
         return None
     if value.get("type") != "ephemeral":
         return None

@@ -4,7 +4,18 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, Json, StopKind
 from toolglot.protocols.openai_responses._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
-from toolglot.surface import Rule, Surface
+from toolglot.surface import (
+    CallSupport,
+    IdentifierRule,
+    MediaSupport,
+    MessageSupport,
+    ReasoningSupport,
+    SchemaSupport,
+    StreamSupport,
+    Surface,
+    SystemSupport,
+    ToolSupport,
+)
 from toolglot.wire.fields import Setting
 
 NAME: Final = "openai-responses"
@@ -45,15 +56,9 @@ FORMATS: Final = frozenset(
 
 SURFACE: Final = Surface(
     name=NAME,
-    explicit_strict=True,
     earlier_keys=frozenset({"previous_response_id", "conversation"}),
-    media_fields=frozenset({"name", "detail"}),
     path="/v1/responses",
     model_at=("model", "response.model"),
-    # Codex 0.166.0 counts any event, known or not, and no comment.
-    keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
-    # Codex makes room in a conversation only when told so by a response that failed.
-    streamed_errors=frozenset({"context_length"}),
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -69,30 +74,6 @@ SURFACE: Final = Surface(
         "logprobs": "include",
         "service_tier": "service_tier",
     },
-    messages="input",
-    system_slot="instructions",
-    developer_role=True,
-    id_prefix="fc_",
-    # `call_id`: 1 to 64 characters of any kind; `name`: the same length and ^[a-zA-Z0-9_-]+$.
-    id_rule=Rule(most=64),
-    name_rule=Rule(chars="a-zA-Z0-9_-", most=64),
-    media={
-        "system": frozenset({"text"}),
-        "user": _MEDIA,
-        "result": _MEDIA,
-        "assistant": frozenset({"text", "refusal"}),
-    },
-    tools=frozenset({"function", "custom", "namespace"}),
-    tool_choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
-    reasoning=frozenset({"effort", "summary"}),
-    efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
-    strict_default=True,
-    strict_schema="closed",
-    schema_formats=FORMATS,
-    object_schemas=True,
-    wants_true_required=True,
-    citations=frozenset({"url"}),
-    hosted_tools=HOSTED_TOOLS,
     client_tools=CLIENT_TOOLS,
     minor=frozenset(
         {
@@ -109,6 +90,52 @@ SURFACE: Final = Surface(
             "prompt_cache_breakpoint",
             "prompt_cache_options",
         }
+    ),
+    messages=MessageSupport(
+        path="input",
+    ),
+    system=SystemSupport(
+        slot="instructions",
+        developer_role=True,
+    ),
+    calls=CallSupport(
+        id_prefix="fc_",
+        # `call_id`: 1 to 64 characters of any kind; `name`: the same length and ^[a-zA-Z0-9_-]+$.
+        id_rule=IdentifierRule(most=64),
+    ),
+    tools=ToolSupport(
+        explicit_strict=True,
+        name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
+        kinds=frozenset({"function", "custom", "namespace"}),
+        choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+        strict_default=True,
+        wants_true_required=True,
+        hosted=HOSTED_TOOLS,
+    ),
+    schema=SchemaSupport(
+        strict="closed",
+        formats=FORMATS,
+        object_root=True,
+    ),
+    media=MediaSupport(
+        fields=frozenset({"name", "detail"}),
+        accepted={
+            "system": frozenset({"text"}),
+            "user": _MEDIA,
+            "result": _MEDIA,
+            "assistant": frozenset({"text", "refusal"}),
+        },
+        citations=frozenset({"url"}),
+    ),
+    reasoning=ReasoningSupport(
+        controls=frozenset({"effort", "summary"}),
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    ),
+    stream=StreamSupport(
+        # Codex 0.166.0 counts any event, known or not, and no comment.
+        keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
+        # Codex makes room in a conversation only when told so by a response that failed.
+        errors_inside=frozenset({"context_length"}),
     ),
 )
 

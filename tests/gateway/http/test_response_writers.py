@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from tests.gateway.running import upstream
 
-from toolglot.gateway.http.writers import HttpWriter, MemoryWriter, WholeResponse
+from toolglot.gateway.http.response_writers import HttpWriter, MemoryWriter, WholeResponse
 
 
 async def written(writer, *, stream):

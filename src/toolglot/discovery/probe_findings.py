@@ -58,7 +58,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     excerpt: str
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class ProbeFinding(Struct, frozen=True, kw_only=True):
     """One thing that was found out. What was not found out has no finding."""
 
     subject: str
@@ -70,7 +70,7 @@ class Findings:
     """Findings as they are made; the first one on a subject counts."""
 
     def __init__(self) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[ProbeFinding] = []
         self.quirks: dict[str, str] = {}
         self.example = ""
 
@@ -85,7 +85,7 @@ class Findings:
             status=answer.status,
             excerpt=excerpt(quote) if quote else quoted(answer),
         )
-        self.findings.append(Finding(subject=subject, value=value, evidence=evidence))
+        self.findings.append(ProbeFinding(subject=subject, value=value, evidence=evidence))
 
     def once(self, subject: str, value: str, answer: ProbeResponse, quote: str = "") -> None:
         """Add a finding unless there is one on this subject."""
@@ -100,7 +100,7 @@ class Findings:
         """Add a peculiarity: a word for programs, a sentence for people."""
         self.quirks.setdefault(word, text)
 
-    def sorted(self) -> tuple[Finding, ...]:
+    def sorted(self) -> tuple[ProbeFinding, ...]:
         """All findings in the order of `SUBJECTS`."""
         order = [subject for subject, _ in SUBJECTS]
         return tuple(sorted(self.findings, key=lambda each: order.index(each.subject)))

@@ -5,7 +5,7 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from toolglot.errors import DecodeError
-from toolglot.gateway import errors
+from toolglot.gateway import error_responses as errors
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_response
 

@@ -5,13 +5,14 @@ from msgspec.structs import replace
 from tests.wires import answer, asking, call, pair, user
 
 from toolglot import get_protocol, ir
-from toolglot.adapt.answers.parts import adapt_answer, adapt_part
+from toolglot.adapt.answers.adapt_parts import AdaptParts, adapt_part
+from toolglot.adapt.answers.passes import adapt_whole
 from toolglot.ir import Choice, Inline, Opaque, Refusal, Response, StopReason, Text
 
 
 def adapted(response, source, target, **more):
     ctx = pair(source, target, **more)
-    return adapt_answer(response, ctx), ctx
+    return adapt_whole(response, [AdaptParts(ctx)], ctx), ctx
 
 
 def notes(ctx):
@@ -108,5 +109,5 @@ def test_made_ids_begin_as_the_clients_do():
 )
 def test_parts(part, target, shown, code):
     ctx = pair("gemini", target)
-    assert adapt_part(part, "parts[0]", get_protocol(target).SURFACE, ctx) == shown
-    assert notes(ctx) == ([(code, "parts[0]")] if code else [])
+    assert adapt_part(part, 0, get_protocol(target).SURFACE, ctx) == shown
+    assert notes(ctx) == ([(code, "part 0")] if code else [])
