@@ -121,13 +121,13 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     """Passes of your own over a request, before all others. Functions: for the library only."""
 
     event_passes: tuple[Callable[["Context"], StreamPass], ...] = ()
-    """Passes of your own over the events of an answer, whole or streamed, after the calls are the
-    client's again: each is called with the context of an answer and gives what has
+    """Passes of your own over the events of an answer, whole or streamed, after its calls were
+    converted back: each is called with the context of an answer and returns an object with
     `feed(event)`. Functions: for the library only."""
 
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
-    """Passes of your own over a whole response of another protocol, behind `event_passes`; streams
-    do not go through them. Functions: for the library only."""
+    """Passes of your own over a whole response of another protocol, after `event_passes`; not for
+    streams. Functions: for the library only."""
 
     @property
     def emulated_dialect(self) -> str | None:
@@ -207,8 +207,8 @@ class Context:
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.kept_state: dict[str, str] | None = None
-        """The reasoning state of the answer for clients that do not return it, by key; None: nobody
-        keeps it."""
+        """The reasoning state of the answer for clients that do not return it, by key; None: it is
+        not kept."""
         self.whole: WholeAnswer | None = None
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
