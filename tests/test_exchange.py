@@ -106,6 +106,17 @@ def test_a_whole_answer_as_a_stream_names_the_model_that_was_asked_for():
         assert fold(decode(name, [exchange.unfolded(reply).data])).model == "m"
 
 
+@pytest.mark.parametrize("ours", ["openai-chat", "anthropic"])
+def test_probabilities_that_a_stream_has_no_place_for_are_noted(ours):
+    wire = encode_request(ASKED, target=ours)
+    exchange = Exchange(ours, "openai-chat")
+    exchange.request(wire.data(), wire.path)
+    choice = replace(ANSWER.choices[0], logprobs={"content": [{"token": "a", "logprob": -1.0}]})
+    reply = encode_response(replace(ANSWER, choices=(choice,)), target="openai-chat")
+    exchange.unfolded(reply.data())
+    assert exchange.receipt.codes()["logprobs-dropped"] == 1
+
+
 def test_arguments_of_an_unfolded_answer_stay_as_they_were():
     """They are encoded once, not written as an object and read again."""
     exchange = Exchange("anthropic", "openai-chat")

@@ -200,7 +200,10 @@ class Exchange:
         adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
         if isinstance(adapted, Response):
             adapted = replace(adapted, model=requested_model(ctx) or adapted.model)
-        return Answer(data=encode_stream(adapted, self.client, ctx), **_outcome(response))
+        data = encode_stream(adapted, self.client, ctx)
+        if isinstance(adapted, Response) and any(each.logprobs for each in adapted.choices):
+            ctx.note("logprobs-dropped", "logprobs", "token probabilities are not streamed on")
+        return Answer(data=data, **_outcome(response))
 
     def stream(self) -> StreamTranslator:
         """What the client gets for a stream, piece by piece."""

@@ -7,8 +7,9 @@ from tests.wires import answer, words
 
 import toolglot
 from toolglot import decode_response, encode_response
-from toolglot.events import PartDelta, PartStarted, fold
-from toolglot.ir import Text
+from toolglot.errors import StreamError
+from toolglot.events import Failed, Finished, PartDelta, PartStarted, fold
+from toolglot.ir import ApiError, Text
 from toolglot.registry import PROTOCOLS
 
 
@@ -99,3 +100,26 @@ def test_a_users_event_pass_sees_whole_answers_and_streams(source, target):
     translator = toolglot.StreamTranslator(source, target, watch=True, event_passes=(_Shout,))
     data = translator.feed(stream_of(source, said)) + translator.close()
     assert words(fold(decode(target, [data]))) == "QUIETLY"
+
+
+class _Refuse:
+    """Ends every answer with an error."""
+
+    def __init__(self, _ctx):
+        pass
+
+    def feed(self, event):
+        error = ApiError(kind="content_policy", message="no")
+        return (Failed(error),) if isinstance(event, Finished) else (event,)
+
+
+def test_an_error_of_a_users_event_pass_is_not_an_answer():
+    said = answer("quietly")
+    data = encode_response(said, target="ollama").data()
+    with pytest.raises(StreamError, match="no"):
+        toolglot.translate_response(
+            data, source="ollama", target="anthropic", event_passes=(_Refuse,)
+        )
+    translator = toolglot.StreamTranslator("ollama", "anthropic", event_passes=(_Refuse,))
+    written = translator.feed(stream_of("ollama", said)) + translator.close()
+    assert fold(decode("anthropic", [written])).message == "no"

@@ -23,17 +23,18 @@ from toolglot.adapt.calls.validate import CheckCalls, asks, changes, limit_of
 from toolglot.adapt.reasoning.seal import SealState
 from toolglot.adapt.tools.emulated import dialect_of
 from toolglot.context import Context, Options
+from toolglot.errors import StreamError
 from toolglot.events import (
     Event,
     Finished,
-    PartDelta,
+    PartEnded,
     PartStarted,
     StreamPass,
     fold,
     join_parts,
     whole_parts,
 )
-from toolglot.ir import Response, ToolCall
+from toolglot.ir import ApiError, Response, ToolCall
 
 _Feed: TypeAlias = Callable[[Event], Sequence[Event]]
 
@@ -152,20 +153,27 @@ def adapt_response(response: Response, ctx: Context) -> Response:
 def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) -> Response:
     """What passes make of a response that came whole."""
     events = whole_parts(response)
-    for each in passes:
-        ctx.whole = _Whole(events)
-        feed = each.feed
-        events = [adapted for event in events for adapted in feed(event)]
-        if type(each) not in _KEEP_PARTS_WHOLE and PartDelta in {*map(type, events)}:
-            events = join_parts(events)
-    ctx.whole = None
-    adapted = fold(events)
-    assert isinstance(adapted, Response)  # noqa: S101 - no pass makes an error of an answer
-    return adapted
+    try:
+        for each in passes:
+            ctx.whole = _Whole(events)
+            feed = each.feed
+            events = [adapted for event in events for adapted in feed(event)]
+            if type(each) not in _KEEP_PARTS_WHOLE and PartEnded in {*map(type, events)}:
+                events = join_parts(events)
+    finally:
+        ctx.whole = None
+    return _fold(events)
 
 
 _KEEP_PARTS_WHOLE: Final = frozenset({UndoCalls, CheckCalls, AdaptParts, SealState, OrderParts})
 """Passes that are known to give parts in one piece if they get them so."""
+
+
+def _fold(events: list[Event]) -> Response:
+    response = fold(events)
+    if isinstance(response, ApiError):
+        raise StreamError(f"a pass ended a whole answer with an error: {response.message}")
+    return response
 
 
 class _Whole:
@@ -210,8 +218,7 @@ class ResponsePasses:
         self._events.append(event)
         if not isinstance(event, Finished):
             return ()
-        response = fold(self._events)
-        assert isinstance(response, Response)  # noqa: S101 - it has finished
+        response = _fold(self._events)
         for adapt in self._ctx.options.response_passes:
             response = adapt(response, self._ctx)
         return whole_parts(response)
