@@ -8,7 +8,10 @@ import pytest
 from tests.gateway.exchanges import asked, scripted
 from tests.gateway.running import gateway, provider, to, upstream
 
-from toolglot.gateway.access.virtual_keys import Budget
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
+from toolglot.gateway.access.virtual_keys import Budget, VirtualKey
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.storage.database import database
 from toolglot.gateway.storage.sqlite_keys import create_key
 from toolglot.gateway.storage.sqlite_ledger import read_usage
@@ -141,3 +144,15 @@ def test_a_receipt_is_for_whoever_asked(tmp_path):
                     assert reply.status == status
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "header"), [(0.0, "1"), (0.2, "1"), (1.0, "1"), (1.01, "2"), (float("inf"), None)]
+)
+def test_a_client_waits_for_whole_seconds_and_for_one_at_least(seconds, header, monkeypatch):
+    exceeded = LimitExceeded(what="requests", limit=3, remaining=0, retry_after=seconds)
+    monkeypatch.setattr(RateLimiter, "admit", lambda *_: exceeded)
+    key = VirtualKey(id="k", name="k", created=0.0, rpm=3)
+    with pytest.raises(RequestRejectedError) as caught:
+        asyncio.run(AccessControl().authorize(key, "m"))
+    assert caught.value.error.retry_after == header
