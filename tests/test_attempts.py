@@ -57,6 +57,10 @@ def test_the_table(status):
     assert helps.next == (status in NEXT)
 
 
+def test_the_table_is_complete():
+    assert set(REMEDIES) == AGAIN | OTHER_KEY | NEXT
+
+
 def test_what_may_succeed_later_may_succeed_elsewhere():
     assert all(helps.next for helps in REMEDIES.values())
 

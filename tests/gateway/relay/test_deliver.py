@@ -13,7 +13,7 @@ from toolglot import ir
 from toolglot.context import Context
 from toolglot.events import fold
 from toolglot.gateway.access.access_control import AccessControl
-from toolglot.gateway.config import Config
+from toolglot.gateway.config import Config, Server
 from toolglot.gateway.http.client import Client
 from toolglot.gateway.http.response_writers import MemoryWriter
 from toolglot.gateway.incoming import read_incoming
@@ -134,6 +134,34 @@ def test_a_client_that_left_is_not_written_to():
     assert b"error" not in b"".join(written)
     assert written
     assert record.error == ""
+
+
+def test_nothing_is_written_to_a_stream_that_has_ended():
+    """However long the connection lives on, its keep-alives are over."""
+
+    class Open(MemoryWriter):
+        drained = True
+
+    async def run():
+        async def answers(turn):
+            await turn.head()
+            await turn.chunk(CHUNK + b"data: [DONE]\n\n")
+
+        async with wild(answers) as (url, _):
+            server = Server(keep_alive=0.01)
+            config = Config(providers={"them": provider("openai-chat", url)}, server=server)
+            client, telemetry = Client(), Telemetry().start_request("r", "anthropic")
+            relay, writer = Relay(config, client, AccessControl()), Open()
+            await relay.answer(incoming("anthropic", stream=True), writer, telemetry)
+            whole = writer.answer.data
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(relay.keep_alive(), 0.1)
+            await client.close()
+        return whole, writer.answer.data
+
+    whole, later = asyncio.run(run())
+    assert whole
+    assert later == whole
 
 
 def incoming(protocol, **more):
