@@ -54,3 +54,24 @@ def test_what_is_wrong_with_a_request_is_told():
         error = errors.from_rejection(problem, request)
         assert error.message.startswith(words)
         assert error.status == status
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "status"),
+    [
+        (errors.bad_key(given=True), "this key is not known", 401),
+        (errors.bad_key(given=False), "a key is needed", 401),
+        (errors.broke_off("x", TimeoutError()), "provider x fell silent", 504),
+        (errors.broke_off("x", OSError("reset")), "provider x broke off: reset", 502),
+        (errors.broke_off("x", OSError()), "provider x broke off: OSError", 502),
+        (errors.too_large(7), "the request has more than 7 bytes", 413),
+    ],
+)
+def test_words_and_statuses(error, words, status):
+    assert error.message.startswith(words)
+    assert error.status == status
+
+
+def test_a_client_is_told_how_long_to_wait():
+    assert errors.limit_reached("no more", "7").retry_after == "7"
+    assert errors.limit_reached("no more", None).retry_after is None

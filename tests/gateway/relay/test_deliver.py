@@ -146,6 +146,7 @@ def test_nothing_is_written_to_a_stream_that_has_ended():
         async def answers(turn):
             await turn.head()
             await turn.chunk(CHUNK + b"data: [DONE]\n\n")
+            await turn.end()
 
         async with wild(answers) as (url, _):
             server = Server(keep_alive=0.01)
