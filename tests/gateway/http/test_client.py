@@ -122,3 +122,14 @@ def test_a_proxy_stands_in_between():
 
     with_client(use)
     assert seen == ["http://provider.invalid/v1/models"] * 2
+
+
+def test_a_redirect_is_not_followed():
+    """Where it leads is not the provider that the key is for."""
+
+    async def elsewhere(_request):
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    status, seen = send(elsewhere)
+    assert status == 307
+    assert len(seen) == 1
