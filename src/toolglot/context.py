@@ -249,7 +249,7 @@ class Context:
         """Remember fields that a decoder did not take: only their own protocol can write them."""
         self._left.append((where, minor, rest))
 
-    def retell(self, other: "Context") -> None:
+    def merge_notes(self, other: "Context") -> None:
         """Add the notes that another context collected while tools were worked on."""
         self._notes += other._notes
         self._left += other._left

@@ -212,11 +212,11 @@ _ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]
 
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
     """A text with the citations that the target can express."""
-    shown = tuple(each for each in part.citations if shows(target, each))
-    if len(shown) == len(part.citations):
+    kept = tuple(each for each in part.citations if shows(target, each))
+    if len(kept) == len(part.citations):
         return part
-    ctx.note("citation-dropped", path, f"{len(part.citations) - len(shown)} citations")
-    return replace(part, citations=shown)
+    ctx.note("citation-dropped", path, f"{len(part.citations) - len(kept)} citations")
+    return replace(part, citations=kept)
 
 
 def shows(target: Surface, citation: Citation) -> bool:

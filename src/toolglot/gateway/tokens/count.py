@@ -33,8 +33,8 @@ async def count_tokens(client: Client, target: Target, request: IncomingRequest)
     if target.upstream is None:
         return counted
     options = target.upstream.options(target.model, request.model, strict=False)
-    told = scaled(Usage(input=counted.tokens), options).input
-    return counted if told is None else TokenCount(told, counted.estimate)
+    tokens = scaled(Usage(input=counted.tokens), options).input
+    return counted if tokens is None else TokenCount(tokens, counted.estimate)
 
 
 async def _count(client: Client, target: Target, request: IncomingRequest) -> TokenCount:

@@ -165,7 +165,7 @@ def _encode_reasoning(body: Json, settings: ReasoningSettings, ctx: Context) -> 
     effort = settings.effort
     if effort is None and settings.enabled is not None:
         effort = "medium" if settings.enabled else "none"
-        ctx.note("value-mapped", ctx.setting("reasoning"), f"told as effort {effort}", "info")
+        ctx.note("value-mapped", ctx.setting("reasoning"), f"becomes effort {effort}", "info")
     if effort is not None:
         wire["effort"] = effort
     if settings.summary is not None:
