@@ -32,10 +32,12 @@ from toolglot.translate import (
     encode_request_for,
     encode_response_for,
     passes_through,
+    provider_surface,
     read_response,
+    restrict_wire,
 )
 from toolglot.wire import jsontext
-from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.message import WireRequest, WireResponse, read_body
 from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.tool_cache import read_known, write_known
 
@@ -113,10 +115,26 @@ class Exchange:
         """What the provider gets for what the client sent."""
         self._begin(body, path)
         if passes_through(body, self.client, self.provider, self.options):
-            return self._passed(body, path, query or {})
+            return self._restricted(body, query or {}) or self._passed(body, path, query or {})
         wire = encode_request_for(self.client_request, self.client, self.provider, self._ctx)
         self._ctx.receipt()
         return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
+
+    def _restricted(self, body: bytes, query: Mapping[str, str]) -> Sent | None:
+        """A request in the provider's own protocol, of which the provider accepts less; None: it is
+        accepted as it came, or cannot be read, which the provider will say.
+        """
+        if self._ctx.target is self._ctx.source:
+            return None
+        try:
+            wire = restrict_wire(self.client_request, read_body(body), self._ctx)
+        except DecodeError:
+            return None
+        if wire is None:
+            return None
+        self._ctx.receipt()
+        data = write_known(wire.body, self._ctx)
+        return Sent(path=wire.path, query={**wire.query, **query}, data=data)
 
     def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
         """A request in the provider's own protocol: nothing but the model's name may change."""
@@ -136,6 +154,9 @@ class Exchange:
     def _begin(self, body: bytes, path: str) -> None:
         self._body, self._path = body, path
         self._ctx.begin(lambda: digest(body, _SEED))
+        if self.options.provider is not None or self.options.overrides:
+            asked = self.options.model or self._asked_model()
+            self._ctx.target = provider_surface(self.options, self.provider, asked or "")
 
     @property
     def client_request(self) -> Request:
@@ -291,12 +312,14 @@ class Exchange:
 
     def _glance(self) -> Request | None:
         """A request that was passed on unread: only its model matters."""
-        model: object
+        model = self._asked_model()
+        return Request(model=model, messages=()) if model is not None else None
+
+    def _asked_model(self) -> str | None:
         if "{model}" in get_protocol(self.client).SURFACE.path:
-            model = self._path.rpartition("/")[2].partition(":")[0]
-        else:
-            model = jsontext.glance(self._body).model
-        return Request(model=model, messages=()) if isinstance(model, str) else None
+            return self._path.rpartition("/")[2].partition(":")[0]
+        model: object = jsontext.glance(self._body).model
+        return model if isinstance(model, str) else None
 
     def _rename_model(self) -> RenameModel | None:
         asked, model = self._request(), self.options.model

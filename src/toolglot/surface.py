@@ -59,6 +59,9 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     many_choices: bool = False
     """A response may hold several choices."""
 
+    items: frozenset[str] | None = None
+    """Types of parts that only this protocol has, and that are accepted; None: any."""
+
 
 class SystemSupport(Struct, frozen=True, kw_only=True):
     """Where system text may stand."""
@@ -115,6 +118,16 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
 
     hosted: tuple[HostedTool, ...] = ()
     """Tools of its own that the provider runs, and that other protocols have, too."""
+
+    own: frozenset[str] | None = None
+    """Types of tools that only this protocol has, and that are accepted; None: any."""
+
+    most: int | None = None
+    """How many tools a request may declare; None: any number."""
+
+    effort: Literal["keep", "drop", "none"] = "keep"
+    """What becomes of the effort of reasoning where functions are declared: it stays, must not be
+    said, or must be said to be `none`."""
 
     hosted_alone: bool = False
     """It takes tools of its own only where no functions are declared."""
@@ -253,6 +266,26 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     max_marks: int | None = None
 
 
+class LimitSupport(Struct, frozen=True, kw_only=True):
+    """The limit of tokens of an answer."""
+
+    name: str | None = None
+    """Its wire key, where the protocol has several; None: as the client spelled it."""
+
+    least: int | None = None
+    most: int | None = None
+
+
+class SamplingSupport(Struct, frozen=True, kw_only=True):
+    """Settings that a provider or model does not accept although its protocol has them."""
+
+    temperature: tuple[float, float] | None = None
+    """The least and the highest temperature; None: any."""
+
+    dropped: frozenset[str] = frozenset()
+    """Settings that are not accepted, by their names in the interlingua."""
+
+
 class Surface(Struct, frozen=True, kw_only=True):
     """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
@@ -299,3 +332,5 @@ class Surface(Struct, frozen=True, kw_only=True):
     reasoning: ReasoningSupport = ReasoningSupport()
     stream: StreamSupport = StreamSupport()
     cache: CacheSupport = CacheSupport()
+    limits: LimitSupport = LimitSupport()
+    sampling: SamplingSupport = SamplingSupport()

@@ -28,13 +28,14 @@ def drop_settings(request: Request, ctx: Context) -> Request:
     changes: dict[str, Any] = {}
     for field in _SETTINGS:
         value = getattr(request, field)
-        if value is not None and field not in target.settings:
+        refused = field in target.sampling.dropped
+        if value is not None and (refused or field not in target.settings):
             changes[field] = None
             harmless = _has_no_effect(field, value)
             ctx.note(
                 "cache-dropped" if field in _CACHING else "field-dropped",
                 ctx.setting(field),
-                f"{target.name} has no {field}",
+                f"the model accepts no {field}" if refused else f"{target.name} has no {field}",
                 "info" if harmless or field == "include_usage" else None,
             )
     return replace(request, **changes) if changes else request
@@ -46,8 +47,7 @@ def _has_no_effect(field: str, value: object) -> bool:
     return isinstance(value, (bool, int)) and (field, value) in _WITHOUT_EFFECT
 
 
-# --- what reasoning forbids
-# --------------------------------------------------------------------------
+# --- what reasoning forbids -----------------------------------------------------------------------
 
 _SAMPLING: Final = ("temperature", "top_p", "top_k")
 
@@ -68,8 +68,18 @@ def adapt_sampling(request: Request, ctx: Context) -> Request:
     return replace(request, **changes) if changes else request
 
 
-# --- structured output
-# -------------------------------------------------------------------------------
+def bound_temperature(request: Request, ctx: Context) -> Request:
+    """A temperature that the target accepts."""
+    allowed, value = ctx.surfaces[1].sampling.temperature, request.temperature
+    if allowed is None or value is None or allowed[0] <= value <= allowed[1]:
+        return request
+    nearest = min(max(value, allowed[0]), allowed[1])
+    words = f"the temperature is {nearest:g}: the model accepts {allowed[0]:g} to {allowed[1]:g}"
+    ctx.note("value-mapped", ctx.setting("temperature"), words)
+    return replace(request, temperature=nearest)
+
+
+# --- structured output ----------------------------------------------------------------------------
 
 
 def adapt_output(request: Request, ctx: Context) -> Request:
