@@ -115,14 +115,29 @@ class Exchange:
         """What the provider gets for what the client sent."""
         self._begin(body, path)
         if passes_through(body, self.client, self.provider, self.options):
-            return self._restricted(body, query or {}) or self._passed(body, path, query or {})
+            return self._passed(body, path, query or {})
         wire = encode_request_for(self.client_request, self.client, self.provider, self._ctx)
         self._ctx.receipt()
         return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
-    def _restricted(self, body: bytes, query: Mapping[str, str]) -> Sent | None:
-        """A request in the provider's own protocol, of which the provider accepts less; None: it is
-        accepted as it came, or cannot be read, which the provider will say.
+    def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
+        """A request in the provider's own protocol: nothing changes but the model's name, and what
+        the provider does not accept.
+        """
+        model, place = self.options.model, get_protocol(self.provider).SURFACE.path
+        restricted = self._restricted(body)
+        if "{model}" in place:
+            operation = path.rpartition(":")[2]
+            named = place.format(model=model).rpartition(":")[0] if model else ""
+            path = f"{named}:{operation}" if named else path
+            return Sent(path=path, query=query, data=restricted or body)
+        if restricted is None and model is not None:
+            body = jsontext.splice(body, "model", model)
+        return Sent(path=path or place, query=query, data=restricted or body)
+
+    def _restricted(self, body: bytes) -> bytes | None:
+        """The request as the provider accepts it, of which the provider accepts less; None: that is
+        as it came, or it cannot be read, which the provider will say.
         """
         if self._ctx.target is self._ctx.source:
             return None
@@ -130,21 +145,8 @@ class Exchange:
             wire = restrict_wire(self.client_request, read_body(body), self._ctx)
         except DecodeError:
             return None
-        if wire is None:
-            return None
         self._ctx.receipt()
-        data = write_known(wire.body, self._ctx)
-        return Sent(path=wire.path, query={**wire.query, **query}, data=data)
-
-    def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
-        """A request in the provider's own protocol: nothing but the model's name may change."""
-        model, place = self.options.model, get_protocol(self.provider).SURFACE.path
-        if "{model}" in place:
-            operation = path.rpartition(":")[2]
-            named = place.format(model=model).rpartition(":")[0] if model else ""
-            return Sent(path=f"{named}:{operation}" if named else path, query=query, data=body)
-        data = jsontext.splice(body, "model", model) if model is not None else body
-        return Sent(path=path or place, query=query, data=data)
+        return write_known(wire.body, self._ctx) if wire is not None else None
 
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""

@@ -283,7 +283,7 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """The least and the highest temperature; None: any."""
 
     dropped: frozenset[str] = frozenset()
-    """Settings that are not accepted, by their names in the interlingua."""
+    """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):

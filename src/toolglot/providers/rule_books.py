@@ -46,6 +46,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     source: str
     date: str
+    sure: bool = True
+    """Whether it was seen in an answer, a recording or the provider's own page or types; if not, it
+    is the safe reading of one report or of what is documented."""
 
     def holds_for(self, protocol: str | None, model: str) -> bool:
         """Whether it says something of a model that is asked in a protocol."""

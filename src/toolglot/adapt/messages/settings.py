@@ -38,6 +38,13 @@ def drop_settings(request: Request, ctx: Context) -> Request:
                 f"the model accepts no {field}" if refused else f"{target.name} has no {field}",
                 "info" if harmless or field == "include_usage" else None,
             )
+    own = request.extras.get(target.name, {})
+    refused_keys = [key for key in own if key in target.sampling.dropped]
+    if refused_keys:
+        for key in refused_keys:
+            ctx.note("field-dropped", key, f"the model accepts no {key}")
+        kept = {key: value for key, value in own.items() if key not in refused_keys}
+        changes["extras"] = {**request.extras, target.name: kept}
     return replace(request, **changes) if changes else request
 
 
