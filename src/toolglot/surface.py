@@ -80,6 +80,7 @@ class SystemSupport(Struct, frozen=True, kw_only=True):
     """System text may stand between other messages."""
 
     developer_role: bool = False
+    """There is a role `developer` beside `system`."""
 
 
 class CallSupport(Struct, frozen=True, kw_only=True):
@@ -262,8 +263,10 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     """Marks for the provider's prompt cache."""
 
     marks: bool = False
+    """Parts of a prompt can be marked to be cached."""
 
     max_marks: int | None = None
+    """How many marks a request may have."""
 
 
 class LimitSupport(Struct, frozen=True, kw_only=True):
@@ -273,7 +276,10 @@ class LimitSupport(Struct, frozen=True, kw_only=True):
     """Its wire key, where the protocol has several; None: as the client spelled it."""
 
     least: int | None = None
+    """The least limit; a smaller one is raised to it."""
+
     most: int | None = None
+    """The highest limit; a higher one is lowered to it."""
 
 
 class SamplingSupport(Struct, frozen=True, kw_only=True):
@@ -316,6 +322,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     """Output formats that it can be asked for."""
 
     requires_max_tokens: bool = False
+    """A request must give a token limit."""
 
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""

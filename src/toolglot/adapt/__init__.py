@@ -132,7 +132,7 @@ def restrict_request(request: Request, ctx: Context) -> Request:
         return request
     declared = request.tools
     request = _through(TOOL_RESTRICTIONS, request, ctx)
-    if request.tools is not declared:
+    if request.tools is not declared or target.tools.choices != source.tools.choices:
         request = _through(RENAMED_TOOLS, request, ctx)
     if target.reasoning != source.reasoning:
         request = _through(REASONING_RESTRICTIONS, request, ctx)

@@ -177,6 +177,10 @@ def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
 
 def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:
     if choice.mode == "tool":
+        if "tool" not in target.tools.choices:
+            words = f"no single tool can be required: any one, not {', '.join(choice.names)}"
+            ctx.note("choice-mapped", path, words)
+            return ToolChoice(mode="required")
         if choice.kind in target.tools.kinds or choice.kind == "function":
             return choice
         ctx.note("choice-mapped", path, f"{target.name} cannot require a {choice.kind} tool")
