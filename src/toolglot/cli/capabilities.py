@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
-from toolglot.providers import Rule, load_book
+from toolglot.providers import ProviderRule, load_book
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
@@ -90,7 +90,7 @@ def _row(profile: Profile) -> Sequence[str]:
     )
 
 
-def _rules(profile: Profile, model: str | None) -> Iterator[Rule]:
+def _rules(profile: Profile, model: str | None) -> Iterator[ProviderRule]:
     """The rules of a provider that translation uses, or those of them that hold for a model."""
     for rule in load_book(profile.name).all_rules():
         protocols = (rule.protocol,) if rule.protocol else profile.protocols

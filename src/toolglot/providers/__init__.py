@@ -9,7 +9,7 @@ surface of the protocol, and the passes read the surface as they always do.
 from toolglot.providers.effective_surface import check_overrides, surface_for
 from toolglot.providers.rule_books import (
     UNKNOWN,
-    Rule,
+    ProviderRule,
     RuleBook,
     RuleBookError,
     book_names,
@@ -21,7 +21,7 @@ from toolglot.providers.rule_books import (
 
 __all__ = [
     "UNKNOWN",
-    "Rule",
+    "ProviderRule",
     "RuleBook",
     "RuleBookError",
     "book_names",

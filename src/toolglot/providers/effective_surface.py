@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolglot.providers.facts import flatten, read_fact, with_facts
-from toolglot.providers.rule_books import Rule, rules_for
+from toolglot.providers.rule_books import ProviderRule, rules_for
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
@@ -45,7 +45,7 @@ class _Key:
     __slots__ = ("overrides", "protocol", "rules", "same")
 
     def __init__(
-        self, protocol: str, rules: tuple[Rule, ...], overrides: Mapping[str, Any] | None
+        self, protocol: str, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any] | None
     ) -> None:
         self.protocol, self.rules, self.overrides = protocol, rules, overrides or {}
         text = jsontext.encode(dict(overrides)) if overrides else b""
@@ -63,7 +63,7 @@ def _made(key: _Key) -> Surface:
     return _apply(get_protocol(key.protocol).SURFACE, key.rules, key.overrides)
 
 
-def _apply(surface: Surface, rules: tuple[Rule, ...], overrides: Mapping[str, Any]) -> Surface:
+def _apply(surface: Surface, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any]) -> Surface:
     base = surface
     for rule in rules:
         surface = with_facts(surface, rule.set)

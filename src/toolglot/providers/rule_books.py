@@ -19,7 +19,7 @@ class RuleBookError(ToolglotError, ValueError):
     """A rule book is not well formed; says the file, the rule and the key."""
 
 
-class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProviderRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One restriction of a provider, and where that was read."""
 
     id: str
@@ -81,9 +81,9 @@ class RuleBook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The protocols in which it is asked, the best for a client of another one first; none: those
     of its profile."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ProviderRule, ...] = ()
 
-    def all_rules(self) -> tuple[Rule, ...]:
+    def all_rules(self) -> tuple[ProviderRule, ...]:
         """Its rules, behind those of the book that it is like."""
         return (*(load_book(self.like).all_rules() if self.like else ()), *self.rules)
 
@@ -134,7 +134,7 @@ def read_book(file: str, text: str) -> RuleBook:
     return RuleBook(provider=book.provider, like=book.like, speaks=book.speaks, rules=rules)
 
 
-def _read_rule(file: str, raw: Mapping[str, Any]) -> Rule:
+def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
     where = f"{file}: rule {raw.get('id', '(without id)')}"
     try:
         rule = convert(raw, Rule)
@@ -168,7 +168,7 @@ def _check_protocols(where: str, key: str, names: tuple[str, ...]) -> None:
 
 
 @lru_cache(maxsize=1024)
-def rules_for(provider: str, protocol: str | None, model: str) -> tuple[Rule, ...]:
+def rules_for(provider: str, protocol: str | None, model: str) -> tuple[ProviderRule, ...]:
     """The rules that hold for a model of a provider, in the order in which they are applied."""
     book = load_book(provider)
     return tuple(rule for rule in book.all_rules() if rule.holds_for(protocol, model))
