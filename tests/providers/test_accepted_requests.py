@@ -15,7 +15,6 @@ from toolglot.streams import StreamTranslator
 CLIENTS = Path(__file__).parents[1] / "fixtures" / "clients"
 ASK = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 ASK_ITEMS = {"model": "m", "input": "Hi"}
-FUNCTION = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}
 LOCAL = "http://127.0.0.1:9/v1"
 
 
@@ -117,7 +116,7 @@ def test_codex_offers_functions_only(server, request_name):
 @pytest.mark.parametrize("server", SERVERS, ids=NAMES)
 def test_a_freeform_call_comes_back_as_one(server):
     asked = recorded("codex-freeform")
-    exchange, _, body = sent(asked, "openai-responses", "some-model", **server)
+    exchange, _, _ = sent(asked, "openai-responses", "some-model", **server)
     custom = next(tool["name"] for tool in asked["tools"] if tool["type"] == "custom")
     answer = call_answer(exchange.provider, custom, '{"input":"*** Begin Patch"}')
     made = json.loads(exchange.response(json.dumps(answer).encode()).data)
@@ -271,9 +270,7 @@ def test_a_temperature_is_kept_within_its_range():
 
 
 def test_only_so_many_tools_are_declared_and_the_chosen_one_is():
-    tools = [
-        {"type": "function", "function": {"name": f"t{number}"}} for number in range(130)
-    ]
+    tools = [{"type": "function", "function": {"name": f"t{number}"}} for number in range(130)]
     choice = {"type": "function", "function": {"name": "t129"}}
     asked = {**ASK, "tools": tools, "tool_choice": choice}
     _, body, notes = same_protocol("openai-chat", asked, "groq")

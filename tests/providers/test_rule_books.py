@@ -109,9 +109,15 @@ def test_which_protocol_a_model_is_asked_in():
         ("[[rules]]\n" + WHOLE.replace("a page", ""), "rule R-1: source: a rule names where"),
         ("[[rules]]\n" + WHOLE.replace("set =", "#"), "rule R-1: it changes nothing"),
         ("[[rules]]\n" + WHOLE + "protocol = 'telex'", "rule R-1: protocol: 'telex' is none of"),
-        ("[[rules]]\n" + WHOLE.replace("least", "leasts"), "limits.leasts: there is no such fact; "),
+        (
+            "[[rules]]\n" + WHOLE.replace("least", "leasts"),
+            "limits.leasts: there is no such fact; ",
+        ),
         ("[[rules]]\n" + WHOLE.replace("16", "'x'"), "rule R-1: limits.least: Expected `int | nul"),
-        ("[[rules]]\n" + WHOLE.replace("set =", "add ="), "limits.least: only sets can be added to"),
+        (
+            "[[rules]]\n" + WHOLE.replace("set =", "add ="),
+            "limits.least: only sets can be added to",
+        ),
         (("[[rules]]\n" + WHOLE) * 2, "rule R-1: id: another rule has it already"),
     ],
 )

@@ -105,7 +105,7 @@ def _plain_rules(profile: Profile, model: str | None) -> list[Any]:
     ]
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: ProviderRule) -> str:
     facts = [f"{key} = {_value(value)}" for key, value in rule.set.items()]
     facts += [f"{key} + {_value(value)}" for key, value in rule.add.items()]
     facts += [f"asked in {' or '.join(rule.speaks)}"] if rule.speaks else []

@@ -63,7 +63,9 @@ def _made(key: _Key) -> Surface:
     return _apply(get_protocol(key.protocol).SURFACE, key.rules, key.overrides)
 
 
-def _apply(surface: Surface, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any]) -> Surface:
+def _apply(
+    surface: Surface, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any]
+) -> Surface:
     base = surface
     for rule in rules:
         surface = with_facts(surface, rule.set)

@@ -137,7 +137,7 @@ def read_book(file: str, text: str) -> RuleBook:
 def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
     where = f"{file}: rule {raw.get('id', '(without id)')}"
     try:
-        rule = convert(raw, Rule)
+        rule = convert(raw, ProviderRule)
     except ValidationError as error:
         raise RuleBookError(f"{where}: {error}") from None
     for key in ("source", "date"):
