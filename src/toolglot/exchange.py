@@ -25,6 +25,7 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
 from toolglot.ir import ApiError, Request, Response, StopReason, Usage
+from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
@@ -139,7 +140,8 @@ class Exchange:
         """The request as the provider accepts it, of which the provider accepts less; None: that is
         as it came, or it cannot be read, which the provider will say.
         """
-        if self._ctx.target is self._ctx.source:
+        source, target = self._ctx.surfaces
+        if target is source or is_accepted(body, source, target):
             return None
         try:
             wire = restrict_wire(self.client_request, read_body(body), self._ctx)

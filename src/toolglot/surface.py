@@ -275,6 +275,9 @@ class LimitSupport(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """Its wire key, where the protocol has several; None: as the client spelled it."""
 
+    spellings: tuple[str, ...] = ()
+    """All wire keys that it may have, where there are several."""
+
     least: int | None = None
     """The least limit; a smaller one is raised to it."""
 

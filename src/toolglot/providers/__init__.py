@@ -7,6 +7,7 @@ surface of the protocol, and the passes read the surface as they always do.
 """
 
 from toolglot.providers.effective_surface import check_overrides, surface_for
+from toolglot.providers.quick_check import is_accepted
 from toolglot.providers.rule_books import (
     UNKNOWN,
     ProviderRule,
@@ -26,6 +27,7 @@ __all__ = [
     "RuleBookError",
     "book_names",
     "check_overrides",
+    "is_accepted",
     "load_book",
     "protocols_for",
     "read_book",

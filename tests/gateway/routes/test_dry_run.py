@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from tests.gateway.running import gateway, provider, to
+
 from toolglot.gateway.config import Provider
 
 CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"

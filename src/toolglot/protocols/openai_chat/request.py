@@ -309,7 +309,7 @@ def _encode_format(output: OutputFormat) -> Json:
 def _decode_variants(fields: Fields, variants: Json) -> Json:
     """The settings that have two wire forms."""
     settings: Json = {}
-    for key in ("max_completion_tokens", "max_tokens"):
+    for key in SURFACE.limits.spellings:
         limit = fields.maybe_int(key)
         if limit is not None:
             settings["max_tokens"] = limit
