@@ -68,6 +68,18 @@ def test_a_file_is_read(tmp_path):
         ("api_key", "base_url", 6, "begins with http:// or https://"),
         ('api_key = "env:WORK_KEY"', 'rules = "none"', 6, "'none' is none of "),
         ('api_key = "env:WORK_KEY"', 'id_rule = "none"', 6, "'none' is none of "),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.rules]\n"tools.kind" = ["function"]\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.rules.tools.kind: there is no such fact; perhaps tools.kinds?",
+        ),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.rules]\n"limits.most" = "much"\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.rules.limits.most: Expected `int | null`, got `str`",
+        ),
         ('api_key = "env:WORK_KEY"', 'schema_dialect = "none"', 6, "'none' is none of "),
         (
             '[[routes]]\nmatch = "c',

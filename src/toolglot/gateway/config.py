@@ -21,6 +21,7 @@ from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
+from toolglot.providers import check_overrides
 from toolglot.registry import PROTOCOLS
 from toolglot.rules import PRESETS
 from toolglot.schema.subsets import SUBSETS
@@ -125,7 +126,10 @@ class Provider(_Table, frozen=True, kw_only=True):
     schema_dialect: str | None = None
     stream_tools: Literal["live", "buffered"] = "live"
     validate: Literal["off", "note", "repair", "retry"] = "off"
-    rules: str | None = None
+    rules: str | Mapping[str, Any] | None = None
+    """The name of a preset of tool rules, or a table of facts that are laid over the provider's
+    rule book: `"tools.kinds" = ["function"]`."""
+
     options: ProviderOptions = ProviderOptions()
     """More options of translation, as the library has them."""
 
@@ -269,10 +273,7 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
     dialect = (provider.tools or "").removeprefix("emulated").lstrip(":") or provider.dialect
     if dialect not in (None, "native", "auto", "off", *DIALECTS):
         yield where, f"no dialect {dialect!r}; `toolglot dialects` lists them"
-    for key, known in _NAMED.items():
-        named = getattr(provider, key)
-        if named is not None and named not in known:
-            yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
+    yield from _named_problems(where, provider)
     if provider.base_url is not None and not provider.base_url.startswith(_SCHEMES):
         yield f"{where}.base_url", "expected a URL that begins with http:// or https://"
     if provider.profile is not None:
@@ -285,6 +286,16 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
             yield f"{where}.protocol", f"{profile.name} speaks {', '.join(profile.protocols)}"
     elif provider.protocol is None or provider.base_url is None:
         yield where, "give a profile, or both protocol and base_url"
+
+
+def _named_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
+    if isinstance(provider.rules, Mapping):
+        for fact, problem in check_overrides(provider.rules):
+            yield f"{where}.rules.{fact}", problem
+    for key, known in _NAMED.items():
+        named = getattr(provider, key)
+        if isinstance(named, str) and named not in known:
+            yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
 
 
 def _no_profile(name: str) -> str:

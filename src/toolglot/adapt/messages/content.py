@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt.calls.arguments import made_id, normalise
+from toolglot.adapt.tools.hosted import accepts_item
 from toolglot.context import Context
 from toolglot.ir import (
     Audio,
@@ -51,6 +52,31 @@ def adapt_content(request: Request, ctx: Context) -> Request:
     if system is request.system and all(map(is_, adapted, messages)) and not walk.moved:
         return request
     return replace(request, system=system, messages=adapted)
+
+
+def restrict_items(request: Request, ctx: Context) -> Request:
+    """The same for a request that stays in its protocol: only what its provider does not know."""
+    source, target = ctx.surfaces
+    if target.messages.items == source.messages.items:
+        return request
+    walk, kept = Walk(ctx), list[Message]()
+    for index, message in enumerate(request.messages):
+        parts = tuple(
+            adapted
+            for part in message.parts
+            if (adapted := _known_item(part, walk, message.role, ctx.at(index))) is not None
+        )
+        if parts:
+            same = all(map(is_, parts, message.parts)) and len(parts) == len(message.parts)
+            kept.append(message if same else replace(message, parts=parts))
+        else:
+            ctx.note("message-dropped", ctx.at(index))
+    same = all(map(is_, kept, request.messages)) and len(kept) == len(request.messages)
+    return request if same else replace(request, messages=tuple(kept))
+
+
+def _known_item(part: Part, walk: "Walk", place: str, path: str) -> Part | None:
+    return walk.opaque(part, place, path) if isinstance(part, Opaque) else part
 
 
 def _with_moved(messages: tuple[Message, ...], moved: dict[int, list[Part]]) -> tuple[Message, ...]:
@@ -174,7 +200,7 @@ class Walk:
 
     def opaque(self, part: Opaque, _place: str, path: str) -> Part | None:
         """A part that only one protocol has; for another, the text in it."""
-        if part.protocol == self._target.name:
+        if accepts_item(part, self._target):
             return part
         named = self._source.found_tools if part.protocol == self._source.name else {}
         found = named.get(part.type)

@@ -34,6 +34,21 @@ def require_limits(request: Request, ctx: Context) -> Request:
     return replace(request, max_tokens=limit)
 
 
+def bound_limits(request: Request, ctx: Context) -> Request:
+    """Raise or lower the token limit to what the target accepts."""
+    limits, wanted = ctx.surfaces[1].limits, request.max_tokens
+    if wanted is None:
+        return request
+    limit, path = wanted, ctx.setting("max_tokens")
+    if limits.least is not None and limit < limits.least:
+        limit = limits.least
+        ctx.note("value-mapped", path, f"the least limit is {limit}")
+    if limits.most is not None and limit > limits.most:
+        limit = limits.most
+        ctx.note("value-mapped", path, f"the highest limit is {limit}")
+    return request if limit == wanted else replace(request, max_tokens=limit)
+
+
 def limit_cache_marks(request: Request, ctx: Context) -> Request:
     """Keep only the last cache marks, in the order tools, system, messages, of a target with a
     maximum.

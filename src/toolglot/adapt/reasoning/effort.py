@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context, Options
 from toolglot.ir import (
+    FunctionTool,
     Part,
     Reasoning,
     ReasoningSettings,
@@ -83,6 +84,25 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
     if adapted == ReasoningSettings():
         return replace(request, reasoning=None)
     return request if adapted is request.reasoning else replace(request, reasoning=adapted)
+
+
+def adapt_effort_with_tools(request: Request, ctx: Context) -> Request:
+    """Leave out the effort, or say `none`, where a model accepts no other beside functions."""
+    rule, settings = ctx.surfaces[1].tools.effort, request.reasoning
+    if rule == "keep" or not any(isinstance(tool, FunctionTool) for tool in request.tools):
+        return request
+    path, asked = ctx.setting("reasoning"), settings is not None and not _is_off(settings)
+    if rule == "none":
+        if settings is not None and not asked:
+            return request
+        words = "the model accepts functions only with effort none"
+        ctx.note("value-mapped" if asked else "default-added", path, words)
+        return replace(request, reasoning=ReasoningSettings(enabled=False))
+    if not asked or settings is None or settings.effort is None:
+        return request
+    ctx.note("field-dropped", path, "the model accepts no effort beside functions here")
+    kept = replace(settings, effort=None)
+    return replace(request, reasoning=None if kept == ReasoningSettings() else kept)
 
 
 def _is_off(settings: ReasoningSettings) -> bool:

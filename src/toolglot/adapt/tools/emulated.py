@@ -74,7 +74,7 @@ def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
             continue
         if tool.strict:
             ctx.note("strict-dropped", path, f"nothing enforces the schema of {tool.name}")
-        if ctx.source is ctx.target:
+        if ctx.in_protocol:
             _note_extras(tool, path, ctx)
         if tool.cache is None or _marks(ctx):
             yield tool
@@ -273,7 +273,7 @@ class _History:
         self._counts[1] += 1
         if part.is_error:
             ctx.note("error-marked", path)
-        if ctx.source is ctx.target:
+        if ctx.in_protocol:
             _note_extras(part, path, ctx)
         texts = [inner.text for inner in part.parts if isinstance(inner, Text)]
         attached = tuple(inner for inner in part.parts if not isinstance(inner, Text))

@@ -25,7 +25,8 @@ from toolglot.profiles import (
     get_profile,
     tools_for,
 )
-from toolglot.registry import default_auth
+from toolglot.providers import UNKNOWN, protocols_for, surface_for
+from toolglot.registry import default_auth, get_protocol
 from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
@@ -134,10 +135,16 @@ class Upstream(Struct, kw_only=True):
     health: Health
     profile: Profile | None = None
 
-    def protocol_for(self, client: str) -> str:
-        """The protocol to use with it: the client's own if possible."""
-        spoken = [endpoint.protocol for endpoint in self.endpoints]
-        return client if client in spoken else spoken[0]
+    @property
+    def rule_book(self) -> str:
+        """The name of the rule book that it goes by."""
+        return self.profile.name if self.profile else UNKNOWN
+
+    def protocol_for(self, client: str, model: str = "") -> str:
+        """The protocol to ask a model in: the client's own if that is spoken, else the best."""
+        offered = [endpoint.protocol for endpoint in self.endpoints]
+        best = [each for each in protocols_for(self.rule_book, model) if each in offered] or offered
+        return client if client in best else best[0]
 
     def url(self, protocol: str, path: str, model: str) -> str:
         """The address for a request."""
@@ -172,8 +179,10 @@ class Upstream(Struct, kw_only=True):
         """The headers that authenticate a request."""
         return {**self.auth.with_key(key), **self.config.headers}
 
-    def options(self, model: str, asked: str, *, strict: bool) -> Options:
-        """How requests for a model are translated."""
+    def options(
+        self, model: str, asked: str, *, strict: bool, protocol: str | None = None
+    ) -> Options:
+        """How requests for a model are translated, which is asked in `protocol`."""
         config = self.config
         more: dict[str, Any] = {}
         family = family_of(model)
@@ -182,10 +191,12 @@ class Upstream(Struct, kw_only=True):
             more["max_tokens"] = limit
         if family is not None and family.reasoning is not None:
             more["reasoning"] = _ASKED[family.reasoning]
-            more["efforts"] = family.efforts or None
+            more["efforts"] = self._efforts(protocol, model) or family.efforts or None
         return Options(
             strict=strict,
             model=model if model != asked else None,
+            provider=self.rule_book,
+            overrides=self._overrides,
             issuer=config.issuer or self._issuer(family),
             attribution=self._attribution(),
             window=config.context_window,
@@ -196,12 +207,23 @@ class Upstream(Struct, kw_only=True):
             stream_tools=config.stream_tools,
             broken="open",
             validate=config.validate,
-            rules=config.rules,
+            rules=config.rules if isinstance(config.rules, str) else None,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
             **asdict(config.options),
             **more,
         )
+
+    @property
+    def _overrides(self) -> Mapping[str, Any]:
+        return {} if isinstance(self.config.rules, str) else self.config.rules or {}
+
+    def _efforts(self, protocol: str | None, model: str) -> tuple[str, ...]:
+        """The efforts that a rule names, which count more than those of a family of models."""
+        protocol = protocol or self.protocol_for("", model)
+        surface = surface_for(self.rule_book, protocol, model, self._overrides)
+        usual = get_protocol(protocol).SURFACE.reasoning.efforts
+        return surface.reasoning.efforts if surface.reasoning.efforts != usual else ()
 
     def _dialect(self, model: str) -> str | None:
         chosen = self.config.dialect or dialect_for(model, self.config.profile)

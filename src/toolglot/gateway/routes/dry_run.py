@@ -49,8 +49,9 @@ def _preview(asked: Json, target: Target) -> Json:
     upstream = target.upstream
     if upstream is None:
         return {"provider": target.name, "model": target.model}
-    protocol = upstream.protocol_for(client)
-    exchange = Exchange(client, protocol, upstream.options(target.model, model, strict=False))
+    protocol = upstream.protocol_for(client, target.model)
+    options = upstream.options(target.model, model, strict=False, protocol=protocol)
+    exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
     sent = exchange.request(jsontext.encode(body), path)
     return {

@@ -93,7 +93,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.tool_choice is not None:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
-    _encode_variants(body, request)
+    _encode_variants(body, request, ctx)
     _encode_effort(body, request.reasoning)
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
@@ -309,7 +309,7 @@ def _encode_format(output: OutputFormat) -> Json:
 def _decode_variants(fields: Fields, variants: Json) -> Json:
     """The settings that have two wire forms."""
     settings: Json = {}
-    for key in ("max_completion_tokens", "max_tokens"):
+    for key in SURFACE.limits.spellings:
         limit = fields.maybe_int(key)
         if limit is not None:
             settings["max_tokens"] = limit
@@ -322,10 +322,14 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
     return settings
 
 
-def _encode_variants(body: Json, request: Request) -> None:
+def _encode_variants(body: Json, request: Request, ctx: Context) -> None:
     variants = variants_of(request.extras)
     if request.max_tokens is not None:
-        body[variants.get("max_tokens", "max_tokens")] = request.max_tokens
+        spelled = variants.get("max_tokens", "max_tokens")
+        key = (ctx.target.limits.name if ctx.target else None) or spelled
+        if key != spelled and VARIANTS in request.extras:
+            ctx.note("spelling-normalised", spelled, f"the model knows {key} only")
+        body[key] = request.max_tokens
     if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
 

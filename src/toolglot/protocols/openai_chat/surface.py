@@ -7,6 +7,7 @@ from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import (
     CallSupport,
     IdentifierRule,
+    LimitSupport,
     MediaSupport,
     MessageSupport,
     ReasoningSupport,
@@ -156,6 +157,9 @@ SURFACE: Final = Surface(
         controls=frozenset({"effort"}),
         efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
         takes_unsigned=True,
+    ),
+    limits=LimitSupport(
+        spellings=("max_completion_tokens", "max_tokens"),
     ),
     stream=StreamSupport(
         keep_alive=b": keep-alive\n\n",
