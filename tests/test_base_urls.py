@@ -3,7 +3,7 @@
 import pytest
 
 from toolglot.base_urls import (
-    Address,
+    ServerUrl,
     alternatives,
     deployment_in,
     endpoint_protocol,
@@ -179,8 +179,8 @@ def test_a_profile_speaks_all_its_protocols_at_another_host(end):
 )
 def test_what_a_profile_speaks_elsewhere(profile, base_url, expected):
     found = list(endpoints_at(base_url, get_profile(profile), None))
-    assert {each.protocol: Address.of(each.base_url).path for each in found} == expected
-    assert {Address.of(each.base_url).origin for each in found} == {Address.of(base_url).origin}
+    assert {each.protocol: ServerUrl.of(each.base_url).path for each in found} == expected
+    assert {ServerUrl.of(each.base_url).origin for each in found} == {ServerUrl.of(base_url).origin}
 
 
 def test_a_deployment_in_a_url():
@@ -264,8 +264,8 @@ def test_whether_an_address_is_our_own(base_url, same):
 
 
 def test_addresses_in_parts():
-    address = Address.of("https://User:Pass@Host.example//a//b/?x=1&y#z")
-    assert address == Address("https://User:Pass@Host.example", "/a/b", "x=1&y")
+    address = ServerUrl.of("https://User:Pass@Host.example//a//b/?x=1&y#z")
+    assert address == ServerUrl("https://User:Pass@Host.example", "/a/b", "x=1&y")
     assert (address.host, address.port) == ("host.example", 443)
     assert query_parameters(address.query) == {"x": "1", "y": ""}
     assert resolve("no address", "anthropic") == "no address"

@@ -33,7 +33,7 @@ _ANYWHERE: Final = frozenset({"0.0.0.0", "[::]", ""})  # noqa: S104 - such an ad
 _HERE: Final = frozenset({*_ANYWHERE, "127.0.0.1", "localhost", "[::1]"})
 
 
-class Address(Struct, frozen=True):
+class ServerUrl(Struct, frozen=True):
     """A URL in three parts; the path has no slash at its end."""
 
     origin: str
@@ -41,7 +41,7 @@ class Address(Struct, frozen=True):
     query: str = ""
 
     @classmethod
-    def of(cls, url: str) -> "Address":
+    def of(cls, url: str) -> "ServerUrl":
         """The parts of a URL; words in braces may be in any of them."""
         found = _URL.match(url.strip())
         if found is None:
@@ -64,7 +64,7 @@ class Address(Struct, frozen=True):
 
 def resolve(base_url: str, protocol: str) -> str:
     """The base URL at which a protocol is spoken on the server that a base URL names."""
-    address = Address.of(base_url)
+    address = ServerUrl.of(base_url)
     if "://" not in address.origin:
         return base_url  # Whoever asks there says that this is no URL.
     path, spoken = _without_endpoint(address.path)
@@ -77,7 +77,7 @@ def resolve(base_url: str, protocol: str) -> str:
         for profile in profiles()
         if not profile.local
         for each in profile.endpoints
-        if _matches(Address.of(each.base_url).origin, address.origin)
+        if _matches(ServerUrl.of(each.base_url).origin, address.origin)
     ]
     return address.origin + (
         _known_path(path, protocol, known) if known else _usual_path(path, protocol)
@@ -89,7 +89,7 @@ def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Itera
 
     On its own host all protocols are known. On another host those are that share a path there.
     """
-    address = Address.of(base_url)
+    address = ServerUrl.of(base_url)
     deployments = profile.deployments
     if deployments is not None and deployment_in(base_url, deployments) is not None:
         path, _ = _without_endpoint(address.path)
@@ -98,8 +98,8 @@ def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Itera
         )
         return
     path, spoken = _without_endpoint(address.path)
-    usual = Address.of(profile.endpoint().base_url)
-    known = [e for e in profile.endpoints if Address.of(e.base_url).origin == usual.origin]
+    usual = ServerUrl.of(profile.endpoint().base_url)
+    known = [e for e in profile.endpoints if ServerUrl.of(e.base_url).origin == usual.origin]
     own_host = _matches(usual.origin, address.origin)
     stem, version = _split_version(path, known)
     if not path and not own_host:
@@ -112,7 +112,7 @@ def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Itera
             base = path
         elif each in known and (its_stem == stem or (own_host and _is_known(path, known))):
             kept = its_stem == stem and version in _versions(each.protocol)
-            base = path if kept else Address.of(each.base_url).path
+            base = path if kept else ServerUrl.of(each.base_url).path
         elif each.base_url == profile.endpoint().base_url or protocol:
             base = _usual_path(path, each.protocol)
         else:
@@ -122,22 +122,22 @@ def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Itera
 
 def deployment_in(base_url: str, deployments: Deployments) -> str | None:
     """The name of the deployment in a URL; None: it names none."""
-    path, _ = _without_endpoint(Address.of(base_url).path)
-    found = re.search(_template(Address.of(deployments.base_url).path) + "$", path)
+    path, _ = _without_endpoint(ServerUrl.of(base_url).path)
+    found = re.search(_template(ServerUrl.of(deployments.base_url).path) + "$", path)
     return found[1] if found else None
 
 
 def profile_at(base_url: str) -> Profile | None:
     """The provider that is known to be at a host, or whose server usually listens on a port."""
-    address = Address.of(base_url)
+    address = ServerUrl.of(base_url)
     for profile in profiles():
-        usual = (Address.of(each.base_url) for each in profile.endpoints)
+        usual = (ServerUrl.of(each.base_url) for each in profile.endpoints)
         if any(_is_at(each, address, local=profile.local) for each in usual):
             return profile
     return None
 
 
-def _is_at(usual: Address, address: Address, *, local: bool) -> bool:
+def _is_at(usual: ServerUrl, address: ServerUrl, *, local: bool) -> bool:
     if local:
         return address.origin.startswith("http:") and usual.port == address.port
     return _matches(usual.origin, address.origin)
@@ -145,19 +145,19 @@ def _is_at(usual: Address, address: Address, *, local: bool) -> bool:
 
 def endpoint_protocol(base_url: str) -> str | None:
     """The protocol of a URL that is the address of a request."""
-    return _without_endpoint(Address.of(base_url).path)[1]
+    return _without_endpoint(ServerUrl.of(base_url).path)[1]
 
 
 def likely_base_url(base_url: str, protocol: str) -> str | None:
     """What was probably meant by a base URL without the version of a protocol, or with two."""
-    address, own = Address.of(base_url), _versions(protocol)[0]
+    address, own = ServerUrl.of(base_url), _versions(protocol)[0]
     path = _stem(address.path, own) + own
     return address.origin + path if path != address.path else None
 
 
 def alternatives(base_url: str, protocol: str) -> tuple[str, ...]:
     """Other base URLs at which the protocol may be spoken, the likely one first."""
-    address, own = Address.of(base_url), _versions(protocol)[0]
+    address, own = ServerUrl.of(base_url), _versions(protocol)[0]
     stem = _stem(address.path, own)
     paths = (stem + own, own, *_vendor_paths(protocol), stem)
     found = (address.origin + each for each in paths if each != address.path)
@@ -175,7 +175,7 @@ def _vendor_paths(protocol: str) -> Iterator[str]:
     """Paths at which known providers speak a protocol, but for those with words in braces."""
     for profile in profiles():
         for each in profile.endpoints:
-            path = Address.of(each.base_url).path
+            path = ServerUrl.of(each.base_url).path
             if each.protocol == protocol and path and "{" not in path:
                 yield path
 
@@ -203,7 +203,7 @@ def _known_path(path: str, protocol: str, known: Iterable[Endpoint]) -> str:
     stem, version = _split_version(path, known)
     for each in known:
         if each.protocol == protocol:
-            its = Address.of(each.base_url).path
+            its = ServerUrl.of(each.base_url).path
             return path if _stem_of(each) == stem and version in _versions(protocol) else its
     if version:
         return _usual_path(path, protocol)
@@ -230,7 +230,7 @@ def _split_version(path: str, known: Iterable[Endpoint]) -> tuple[str, str]:
 
 def _stem_of(endpoint: Endpoint) -> str:
     """The path of a known base URL without the version."""
-    path = Address.of(endpoint.base_url).path
+    path = ServerUrl.of(endpoint.base_url).path
     version = next((each for each in _versions(endpoint.protocol) if path.endswith(each)), None)
     return path.removesuffix(version) if version else _VERSION.sub("", path)
 
@@ -295,7 +295,7 @@ def _all_versions() -> frozenset[str]:
 
 def _is_vendor_path(path: str) -> bool:
     """Whether some known provider has its endpoint at this path, whatever the host is."""
-    paths = (Address.of(e.base_url).path for profile in profiles() for e in profile.endpoints)
+    paths = (ServerUrl.of(e.base_url).path for profile in profiles() for e in profile.endpoints)
     return any(re.fullmatch(_template(each), path) for each in paths if each.count("/") > 1)
 
 
@@ -316,11 +316,11 @@ def from_variable(value: str, usual: str) -> str:
 
     What is missing is that of the `usual` base URL; an address to listen on means this machine.
     """
-    given, default = value.strip().strip("\"'"), Address.of(usual)
+    given, default = value.strip().strip("\"'"), ServerUrl.of(usual)
     whole = "://" in given
     if given.count(":") > 1 and not whole and not given.startswith("["):
         given = f"[{given}]"  # An address of IPv6.
-    address = Address.of(given if whole else f"{default.origin.partition(':')[0]}://{given}")
+    address = ServerUrl.of(given if whole else f"{default.origin.partition(':')[0]}://{given}")
     port = re.search(r":(\d+)$", address.origin)
     if port is None and not whole and default.origin.startswith("http://"):
         address = replace(address, origin=f"{address.origin.rstrip(':')}:{default.port}")
@@ -332,7 +332,7 @@ def from_variable(value: str, usual: str) -> str:
 
 def is_same_server(base_url: str, host: str, port: int) -> bool:
     """Whether a base URL leads to whoever listens at a host and a port of this machine."""
-    address = Address.of(base_url)
+    address = ServerUrl.of(base_url)
     return address.port == port and address.host in {*_HERE, host.lower()}
 
 

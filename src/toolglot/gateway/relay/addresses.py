@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.base_urls import (
-    Address,
+    ServerUrl,
     deployment_in,
     endpoints_at,
     profile_at,
@@ -59,7 +59,7 @@ def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
         yield Endpoint(
             protocol=protocol,
             base_url=resolve(base_url, protocol),
-            query=Address.of(base_url).query,
+            query=ServerUrl.of(base_url).query,
         )
 
 
@@ -77,7 +77,7 @@ def _deployments(config: Provider, profile: Profile | None) -> Deployments | Non
 
 def _with_deployment(config: Provider, facts: Deployments) -> Provider:
     """The same provider with a base URL that names deployment and version, where both belong."""
-    address = Address.of(config.base_url or facts.base_url)
+    address = ServerUrl.of(config.base_url or facts.base_url)
     named = deployment_in(config.base_url, facts) if config.base_url else None
     version = query_parameters(address.query).get(facts.version_parameter) or config.api_version
     if named is None and not _DATED.match(version or ""):
@@ -85,7 +85,7 @@ def _with_deployment(config: Provider, facts: Deployments) -> Provider:
     path = address.path
     if named is None:
         name = config.deployment or _MODEL
-        path = Address.of(facts.base_url).path.replace("{deployment}", name)
+        path = ServerUrl.of(facts.base_url).path.replace("{deployment}", name)
     elif config.deployment is not None:
         path = path.replace(named, config.deployment)
     query = f"{facts.version_parameter}={version or facts.version}"

@@ -7,7 +7,7 @@ first is a mistake in `base_url`, which no other model can heal.
 import re
 from typing import Any, Final
 
-from toolglot.base_urls import Address, likely_base_url
+from toolglot.base_urls import ServerUrl, likely_base_url
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.telemetry.redact import redact_url
@@ -55,7 +55,7 @@ def json_in(body: bytes) -> Any:
 def wrong_base_url(upstream: Upstream, protocol: str, url: str) -> ApiError:
     """What the client is told of a provider that does not know the path of its protocol."""
     base = next(each.base_url for each in upstream.endpoints if each.protocol == protocol)
-    path = Address.of(url).path
+    path = ServerUrl.of(url).path
     other = likely_base_url(base, protocol)
     hint = f"did you mean {redact_url(other)}?" if other else "`toolglot doctor` tries others"
     return errors.wrong_base_url(upstream.name, redact_url(base), path, hint)
