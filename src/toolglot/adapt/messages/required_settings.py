@@ -1,4 +1,4 @@
-"""What a target insists on: required fields and largest numbers."""
+"""What a target requires: fields and maxima."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from toolglot.ir import Message, Request, ToolResult
 
 
 def require_stream(request: Request, ctx: Context) -> Request:
-    """Say whether to stream, where silence means something else to the target."""
+    """Write `stream` explicitly where the target's default differs."""
     source, target = ctx.surfaces
     if request.stream is not None or source.stream.by_default == target.stream.by_default:
         return request
     ctx.note(
         "default-added",
         "stream",
-        f"{target.name} would take silence for {target.stream.by_default}",
+        f"the default of {target.name} is {target.stream.by_default}",
     )
     return replace(request, stream=source.stream.by_default)
 
@@ -59,7 +59,7 @@ def _count(request: Request) -> int:
 
 
 class _Dropper:
-    """Takes away a number of cache marks, the earliest first."""
+    """Removes a number of cache marks, the earliest first."""
 
     def __init__(self, excess: int) -> None:
         self._excess = excess
