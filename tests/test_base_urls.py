@@ -8,6 +8,7 @@ from toolglot.base_urls import (
     deployment_in,
     endpoint_protocol,
     endpoints_at,
+    exact_spelling,
     from_variable,
     is_same_server,
     likely_base_url,
@@ -261,6 +262,13 @@ def test_a_host_in_the_variable_of_a_provider_that_is_reached_by_tls():
 )
 def test_whether_an_address_is_our_own(base_url, same):
     assert is_same_server(base_url, "Me.example", 8100) is same
+
+
+@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "ollama"])
+@pytest.mark.parametrize("path", ["", "/v1", "/api", "/v1beta", "/proxy", "/proxy/v2"])
+def test_every_base_url_can_be_written(path, protocol):
+    base_url = f"http://host{path}"
+    assert resolve(exact_spelling(base_url, protocol), protocol) == base_url
 
 
 def test_addresses_in_parts():

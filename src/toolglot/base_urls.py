@@ -84,6 +84,13 @@ def resolve(base_url: str, protocol: str) -> str:
     )
 
 
+def exact_spelling(base_url: str, protocol: str) -> str:
+    """A way to write a base URL so that `resolve` gives exactly this one."""
+    if resolve(base_url, protocol) == base_url:
+        return base_url
+    return base_url + _end(get_protocol(protocol).SURFACE.path)
+
+
 def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Iterator[Endpoint]:
     """The endpoints of a provider at another base URL than its usual one.
 
