@@ -78,6 +78,12 @@ def test_a_query_of_the_address_is_sent():
     assert seen[0][0].path_qs == "/v1/messages?team=a"
 
 
+def test_a_protocol_that_the_profile_does_not_know_of():
+    provider = Provider(profile="deepseek", protocol="ollama", base_url="http://h:1")
+    (endpoint,) = make_endpoints(provider, get_profile("deepseek"))
+    assert (endpoint.protocol, endpoint.base_url) == ("ollama", "http://h:1/api")
+
+
 # --- deployments ----------------------------------------------------------------------------------
 
 

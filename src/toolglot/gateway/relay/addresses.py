@@ -50,6 +50,8 @@ def deployment_of(config: Provider, profile: Profile | None) -> str | None:
 
 
 def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
+    if profile is not None and config.protocol not in (None, *profile.protocols):
+        profile = None  # The address is of a server that speaks more than is known.
     if config.base_url is not None and profile is not None:
         yield from endpoints_at(config.base_url, profile, config.protocol)
     elif profile is not None:
