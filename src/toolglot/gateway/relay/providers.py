@@ -8,12 +8,13 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
 from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
@@ -26,7 +27,7 @@ from toolglot.profiles import (
     tools_for,
 )
 from toolglot.providers import UNKNOWN, protocols_for, surface_for
-from toolglot.registry import default_auth, get_protocol
+from toolglot.registry import get_protocol
 from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
@@ -134,6 +135,8 @@ class Upstream(Struct, kw_only=True):
     """The client's own key is forwarded."""
     health: Health
     profile: Profile | None = None
+    deployment: str | None = None
+    """What is asked for in place of the model."""
 
     @property
     def rule_book(self) -> str:
@@ -150,6 +153,12 @@ class Upstream(Struct, kw_only=True):
         """The address for a request."""
         endpoint = next(each for each in self.endpoints if each.protocol == protocol)
         return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The models that clients are shown; none: those that the provider lists."""
+        deployed = (self.deployment,) if self.deployment else ()
+        return self.config.models or deployed
 
     def candidate(self, now: float) -> Candidate:
         """What `attempts` needs to know of it."""
@@ -183,7 +192,7 @@ class Upstream(Struct, kw_only=True):
         self, model: str, asked: str, *, strict: bool, protocol: str | None = None
     ) -> Options:
         """How requests for a model are translated, which is asked in `protocol`."""
-        config = self.config
+        config, sent = self.config, self.deployment or model
         more: dict[str, Any] = {}
         family = family_of(model)
         limit = config.max_tokens or (family.max_output if family else None)
@@ -194,7 +203,7 @@ class Upstream(Struct, kw_only=True):
             more["efforts"] = self._efforts(protocol, model) or family.efforts or None
         return Options(
             strict=strict,
-            model=model if model != asked else None,
+            model=sent if sent != asked else None,
             provider=self.rule_book,
             overrides=self._overrides,
             issuer=config.issuer or self._issuer(family),
@@ -265,11 +274,8 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
     if name == DEMO:
         raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
     profile = get_profile(config.profile) if config.profile else None
-    endpoints = tuple(_endpoints(config, profile))
-    auth = profile.auth if profile else default_auth(endpoints[0].protocol)
-    if config.auth is not None:
-        bearer = config.auth.lower() == "authorization"
-        auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")
+    endpoints = make_endpoints(config, profile)
+    auth = make_auth(config, profile, endpoints[0].protocol)
     given = (config.api_key,) if isinstance(config.api_key, str) else config.api_key or ()
     try:
         keys = tuple(read_secret(key, environ) for key in given if key != CLIENT)
@@ -286,24 +292,5 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
         passes_key=CLIENT in given,
         health=Health(),
         profile=profile,
+        deployment=deployment_of(config, profile),
     )
-
-
-def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
-    if profile is None:
-        yield Endpoint(protocol=config.protocol or "", base_url=_trimmed(config.base_url or ""))
-        return
-    usual = profile.endpoint().base_url
-    for endpoint in profile.endpoints:
-        if config.protocol not in (None, endpoint.protocol):
-            continue
-        base = endpoint.base_url
-        if config.base_url is not None and (base == usual or config.protocol):
-            base = _trimmed(config.base_url)
-        elif config.base_url is not None:
-            continue
-        yield Endpoint(protocol=endpoint.protocol, base_url=base, path=endpoint.path)
-
-
-def _trimmed(base_url: str) -> str:
-    return base_url.rstrip("/")
