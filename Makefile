@@ -64,7 +64,7 @@ fix: $(STAMP) ## Repair what ruff can repair, and format
 golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 	@$(BIN)/python -m pytest tests --quiet --update-golden
 
-mutants: $(STAMP) ## Break the code in 200 small ways and see whether the tests notice
+mutants: $(STAMP) ## Break the code in 250 small ways and see whether the tests notice
 	@$(BIN)/python scripts/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 bench: $(STAMP) ## Measure the speed of translation

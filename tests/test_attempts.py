@@ -21,7 +21,6 @@ from toolglot.attempts import (
     Deliver,
     GiveUp,
     NoReply,
-    Remedy,
     ReplyStarted,
     ReplyUnusable,
     pause_before,
@@ -53,13 +52,13 @@ def unusable(status):
 @pytest.mark.parametrize("status", STATUSES)
 def test_the_table(status):
     helps = remedy(status)
-    assert bool(helps & Remedy.AGAIN) == (status in AGAIN)
-    assert bool(helps & Remedy.KEY) == (status in OTHER_KEY)
-    assert bool(helps & Remedy.NEXT) == (status in NEXT)
+    assert helps.again == (status in AGAIN)
+    assert helps.key == (status in OTHER_KEY)
+    assert helps.next == (status in NEXT)
 
 
 def test_what_may_succeed_later_may_succeed_elsewhere():
-    assert all(helps & Remedy.NEXT for helps in REMEDIES.values())
+    assert all(helps.next for helps in REMEDIES.values())
 
 
 WAITS = {"none": None, "short": 3.0, "patience": PATIENCE, "long": PATIENCE + 0.1}

@@ -1,4 +1,4 @@
-"""A public class name means one thing in the whole package."""
+"""A public class name and a file name mean one thing in the whole package."""
 
 import ast
 from collections import defaultdict
@@ -32,3 +32,13 @@ def test_exceptions_are_still_needed():
     known = homes()
     gone = {name for name in EXCEPTIONS if len(known[name]) < 2}
     assert gone == set(), "take these off the list"
+
+
+def test_no_file_name_occurs_twice():
+    """But for protocols, which all have the same modules."""
+    found = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        module = path.relative_to(SOURCE)
+        if module.parts[0] != "protocols" and module.stem not in {"__init__", "__main__"}:
+            found[module.name].add(module.as_posix())
+    assert {name: modules for name, modules in found.items() if len(modules) > 1} == {}

@@ -1,5 +1,6 @@
 """Every source module has its test module in the mirrored place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,15 @@ MODULES = sorted(
 )
 
 
-DOORS = {
-    "dialects": ("test_table.py", ""),
-    "discovery": (
-        "test_session.py",
-        """detect_protocol feature_probes parse_response probe probe_findings probe_requests prober
-        result urls""",
-    ),
+BEHIND = {
+    "dialects/test_table.py": "dialects/rows/*.py",
+    "discovery/test_session.py": """
+        discovery/detect_protocol.py discovery/feature_probes.py discovery/prober.py
+        discovery/result.py""",
+    "test_demo.py": "demo/*.py",
+    "test_history.py": "history/*.py",
 }
-"""Folders whose modules work behind one door: its tests, and the modules behind it (or all)."""
+"""Tests of several modules, and the modules that are tested together."""
 
 
 STREAMS = ("stream", "stream_decoder")
@@ -45,13 +46,11 @@ def protocol_home(module: Path) -> Path:
 
 def home(module: Path) -> Path:
     """Where the tests of a module live, below tests/."""
-    door, behind = DOORS.get(module.parts[0], ("", ""))
-    if door and (not behind or module.stem in behind.split()):
-        return Path(module.parts[0], door)
+    for tests, modules in BEHIND.items():
+        if any(map(module.match, modules.split())):
+            return Path(tests)
     if module.parts[0] == "protocols" and len(module.parts) > 2:
         return protocol_home(module)
-    if module.parts[0] in {"demo", "history"}:
-        return Path(f"test_{module.parts[0]}.py")
     return module.with_name(f"test_{module.name}")
 
 
@@ -64,6 +63,9 @@ def home(module: Path) -> Path:
         ("protocols/gemini/surface.py", "protocols/gemini/test_request.py"),
         ("gateway/relay/routing.py", "gateway/relay/test_routing.py"),
         ("demo/turn.py", "test_demo.py"),
+        ("dialects/rows/xml.py", "dialects/test_table.py"),
+        ("dialects/reader.py", "dialects/test_reader.py"),
+        ("discovery/urls.py", "discovery/test_urls.py"),
         ("schema/walk.py", "schema/test_walk.py"),
         ("schema/required.py", "schema/test_required.py"),
     ],
@@ -76,3 +78,22 @@ def test_home(module, test):
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_module_has_a_test_module(module):
     assert (TESTS / home(module)).is_file(), f"{module} has no tests/{home(module)}"
+
+
+@pytest.mark.parametrize("tests", BEHIND)
+def test_what_is_tested_together_has_no_tests_of_its_own(tests):
+    modules = [module for module in MODULES if home(module) == Path(tests)]
+    assert modules
+    own = {module.with_name(f"test_{module.name}") for module in modules} - {Path(tests)}
+    assert [path for path in own if (TESTS / path).is_file()] == []
+
+
+def test_no_helper_is_imported_from_a_test_module():
+    found = [
+        f"{path.relative_to(TESTS)}: {line}"
+        for path in TESTS.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.match(r"\s*(from|import) tests\.([a-z_.]*\.)?test_", line)
+        or re.match(r"\s*from tests[a-z_.]* import .*\btest_", line)
+    ]
+    assert found == []

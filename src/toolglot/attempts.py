@@ -69,7 +69,7 @@ an outcome tells of a target, for whoever counts; nothing here depends on the co
 
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from enum import Enum, Flag, auto
+from enum import Enum, auto
 from typing import Final
 
 from msgspec import Struct
@@ -90,30 +90,30 @@ _NO_STATUS: Final = 502
 """The status of an error that has none: what stands behind us is at fault."""
 
 
-class Remedy(Flag):
+class Remedy(Struct, frozen=True, kw_only=True):
     """What may help after a status."""
 
-    NONE = 0
-    AGAIN = auto()
+    again: bool = False
     """The same request, a while later."""
-    KEY = auto()
+    key: bool = False
     """Another key."""
-    NEXT = auto()
+    next: bool = False
     """Another target."""
 
 
-_PASSING: Final = Remedy.AGAIN | Remedy.NEXT
-_REFUSED: Final = Remedy.KEY | Remedy.NEXT
+_NONE: Final = Remedy()
+_PASSING: Final = Remedy(again=True, next=True)
+_REFUSED: Final = Remedy(key=True, next=True)
 
 REMEDIES: Final[Mapping[int, Remedy]] = {
     401: _REFUSED,
     402: _REFUSED,
     403: _REFUSED,
-    404: Remedy.NEXT,  # It may not have the model.
+    404: Remedy(next=True),  # It may not have the model.
     408: _PASSING,
     409: _PASSING,
     425: _PASSING,
-    429: _PASSING | Remedy.KEY,
+    429: Remedy(again=True, key=True, next=True),
     500: _PASSING,
     502: _PASSING,
     503: _PASSING,
@@ -125,7 +125,7 @@ REMEDIES: Final[Mapping[int, Remedy]] = {
 
 def remedy(status: int) -> Remedy:
     """What may help after a status."""
-    return REMEDIES.get(status, Remedy.NONE)
+    return REMEDIES.get(status, _NONE)
 
 
 # --- what is known before -------------------------------------------------------------------------
@@ -165,6 +165,8 @@ class ReplyStarted(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], now: float) -> "ReplyStarted":
         """The same, read from headers whose names may be given in lower case."""
+        if status not in REMEDIES:
+            return cls(status=status)
         return cls(
             status=status,
             retry_after=retry_after(headers, now),
@@ -265,7 +267,7 @@ class Attempts:
             return self._after_no_reply(outcome, jitter)
         if isinstance(outcome, ReplyStarted):
             return self._after_status(outcome, jitter)
-        if remedy(outcome.error.status or _NO_STATUS) & Remedy.NEXT:
+        if remedy(outcome.error.status or _NO_STATUS).next:
             return self._next_target() or self._give_up(outcome.error)
         return self._give_up(outcome.error)
 
@@ -279,18 +281,18 @@ class Attempts:
 
     def _after_status(self, outcome: ReplyStarted, jitter: float) -> Step:
         helps, wait = remedy(outcome.status), outcome.retry_after
-        healthy = not helps & Remedy.AGAIN
+        healthy = not helps.again
         rest = 0.0
-        if helps & Remedy.KEY and self._candidate.keys > 1:
+        if helps.key and self._candidate.keys > 1:
             rest = KEY_REST if wait is None else wait
             self._refused.add(self._key)
             if self._may_retry and len(self._refused) < self._candidate.keys:
                 return self._again(0.0, healthy=healthy, rest=rest)
         patient = outcome.should_retry and (wait is None or wait <= PATIENCE)
-        if helps & Remedy.AGAIN and patient and self._may_retry:
+        if helps.again and patient and self._may_retry:
             pause = pause_before(self._retried, jitter) if wait is None else wait
             return self._again(pause, healthy=healthy, rest=rest)
-        step = self._next_target(healthy=healthy, rest=rest) if helps & Remedy.NEXT else None
+        step = self._next_target(healthy=healthy, rest=rest) if helps.next else None
         if step is not None:
             return step
         self._state = _State.DELIVERING

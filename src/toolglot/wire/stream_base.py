@@ -134,9 +134,6 @@ class BaseStreamDecoder(ABC):
         """The events for bytes that end before the response is complete."""
         return self._cut_off()
 
-    def _parse(self, payload: bytes, value: Json | None) -> Json | None:
-        return parse(payload, self._ctx, self._count, value)
-
     def _skip(self, why: str) -> None:
         self._ctx.note("event-skipped", f"event {self._count}", why)
 
@@ -151,11 +148,11 @@ class BaseStreamDecoder(ABC):
 class BaseStreamEncoder(ABC):
     """Events to bytes: a protocol defines how each kind of event is written; some write nothing."""
 
-    _writers: ClassVar[Mapping[type[Any], Callable[[Any, Any], bytes]]]
+    _WRITERS: ClassVar[Mapping[type[Any], Callable[[Any, Any], bytes]]]
 
     def __init_subclass__(cls) -> None:
         # Looked up once: `encode` is called for every token of every stream.
-        cls._writers = {
+        cls._WRITERS = {
             Started: cls._started,
             PartStarted: cls._part_started,
             PartDelta: cls._part_delta,
@@ -168,6 +165,7 @@ class BaseStreamEncoder(ABC):
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
+        self._writers = self._WRITERS
         self._usage: Usage | None = None
 
     def encode(self, event: Event) -> bytes:

@@ -8,10 +8,15 @@ import pytest
 from tests.gateway.exchanges import asked, scripted
 from tests.gateway.running import gateway, provider, to, upstream
 
-from toolglot.gateway.access.virtual_keys import Budget
+from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.rate_limits import LimitExceeded, RateLimiter
+from toolglot.gateway.access.virtual_keys import Budget, VirtualKey
+from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.storage.database import database
 from toolglot.gateway.storage.sqlite_keys import create_key
 from toolglot.gateway.storage.sqlite_ledger import read_usage
+from toolglot.gateway.telemetry.request_record import RequestRecord
+from toolglot.ir import Usage
 
 PATHS = {
     "anthropic": ("/v1/messages", {"x-api-key": None}),
@@ -141,3 +146,51 @@ def test_a_receipt_is_for_whoever_asked(tmp_path):
                     assert reply.status == status
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "header"), [(0.0, "1"), (0.2, "1"), (1.0, "1"), (1.01, "2"), (float("inf"), None)]
+)
+def test_a_client_waits_for_whole_seconds_and_for_one_at_least(seconds, header, monkeypatch):
+    exceeded = LimitExceeded(what="requests", limit=3, remaining=0, retry_after=seconds)
+    monkeypatch.setattr(RateLimiter, "admit", lambda *_: exceeded)
+    key = VirtualKey(id="k", name="k", created=0.0, rpm=3)
+    with pytest.raises(RequestRejectedError) as caught:
+        asyncio.run(AccessControl().authorize(key, "m"))
+    assert caught.value.error.retry_after == header
+
+
+class Ledger:
+    """A ledger in memory, in which another process has spent some tokens."""
+
+    def __init__(self, spent=0):
+        self.entries, self.spent = [], spent
+
+    def record(self, entry):
+        self.entries.append(entry)
+
+    async def tokens(self, _key, _since=0.0):
+        return self.spent
+
+    async def close(self):
+        """Nothing to close."""
+
+
+def test_what_the_model_reads_anew_includes_what_it_writes_to_a_cache():
+    ledger = Ledger()
+    usage = Usage(input=1, cache_write=2, cache_read=4, output=8, reasoning=3)
+    record = RequestRecord(request_id="r", client="anthropic", started=0.0, usage=usage)
+    AccessControl(ledger=ledger).charge(None, record)
+    (entry,) = ledger.entries
+    assert (entry.input, entry.cached, entry.output, entry.reasoning) == (3, 4, 8, 3)
+
+
+@pytest.mark.parametrize("spent", [9, 10])
+def test_a_budget_counts_what_other_processes_spent(spent):
+    key = VirtualKey(id="k", name="k", created=0.0, budget=Budget(10))
+    access = AccessControl(ledger=Ledger(spent))
+    if spent < 10:
+        asyncio.run(access.authorize(key, "m"))
+    else:
+        with pytest.raises(RequestRejectedError, match="10 tokens of its budget"):
+            asyncio.run(access.authorize(key, "m"))

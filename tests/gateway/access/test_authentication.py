@@ -121,3 +121,19 @@ def test_the_cache_is_bounded(keys, clock, monkeypatch):
         assert len(authenticator._cache) == 3
 
     asyncio.run(run())
+
+
+def test_strangers_push_nobody_out_of_the_cache(keys, clock, monkeypatch):
+    monkeypatch.setattr(module, "_CACHED_KEYS", 2)
+    keys.add(TOKEN)
+
+    async def run():
+        authenticator = Authenticator(keys, clock)
+        await authenticator.authenticate(TOKEN)
+        for stranger in ("a", "b", "c"):
+            assert await authenticator.authenticate(stranger) is None
+        before = keys.lookups
+        await authenticator.authenticate(TOKEN)
+        assert keys.lookups == before
+
+    asyncio.run(run())

@@ -102,6 +102,19 @@ def test_a_provider_that_fails_again_and_again_rests():
     assert not health.resting(101.0)
 
 
+def test_a_provider_that_answered_again_may_fail_as_often_as_before():
+    health = Health()
+    for _ in range(5):
+        health.bad(0.0)
+    assert health.resting(1.0)
+    health.good()
+    for _ in range(4):
+        health.bad(2.0)
+    assert not health.resting(3.0)
+    health.bad(4.0)
+    assert health.resting(5.0)
+
+
 def test_what_is_known_about_a_provider_becomes_options():
     options = made(profile="mistral").options("mistral-large", "mistral-large", strict=True)
     assert options.id_rule == "mistral"

@@ -260,3 +260,18 @@ def test_processes_share_a_file(path):
         assert process.returncode == 0
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM stored").fetchone() == (600,)
+
+
+def test_a_newer_value_is_read_although_an_older_was_committed(path, monkeypatch):
+    monkeypatch.setattr(module, "COMMIT_SECONDS", 60.0)  # Nothing is committed by itself.
+
+    async def run():
+        store = SqliteStore(path)
+        await store.put("k", "a", b"older", "o")
+        older = list(store._pending.values())
+        await store.put("k", "a", b"newer", "o")
+        store._committed(older)
+        assert await store.get("k", "a", "o") == b"newer"
+        await store.close()
+
+    asyncio.run(run())

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Failed, PartEnded
+from toolglot.events import Event, Failed, PartDelta, PartEnded
 from toolglot.ir import ApiError, ErrorKind
 
 _TEMPORARY: Final[frozenset[ErrorKind]] = frozenset({"server", "timeout", "overloaded"})
@@ -40,6 +40,8 @@ class LeavePartOpen:
         self._ends: list[Event] = []
 
     def feed(self, event: Event) -> Sequence[Event]:
+        if type(event) is PartDelta and not self._ends:
+            return (event,)
         if isinstance(event, PartEnded) and event.incomplete:
             self._ends.append(event)
             return ()

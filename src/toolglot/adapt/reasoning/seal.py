@@ -18,10 +18,12 @@ from toolglot.wire import jsontext
 class _Open:
     """An open part: what came of it so far, and its number for the client once that has it."""
 
-    __slots__ = ("field", "growing", "index", "piece")
+    __slots__ = ("field", "growing", "index", "piece", "texts")
 
     def __init__(self, event: PartStarted) -> None:
         self.growing = Growing(event)
+        self.texts = None if type(event.part) is Reasoning else self.growing.texts
+        """Where more text goes that the client gets as it comes; None: it is reasoning."""
         self.index = -1
         self.field = ""
         """What of reasoning is delivered: its text or its summary."""
@@ -56,21 +58,22 @@ class SealState:
 
     def feed(self, event: Event) -> Sequence[Event]:
         if type(event) is PartDelta:
-            return self._delta(event)
+            part = self._open[event.index]
+            if part.texts is None or event.field != "text":
+                return self._delta(part, event)
+            # By far the most events.
+            part.texts.append(event.text)
+            return (event,) if part.index == event.index else (PartDelta(part.index, event.text),)
         handle = _HANDLERS.get(type(event))
         return handle(self, event) if handle else (event,)
 
-    def _delta(self, event: PartDelta) -> Sequence[Event]:
-        part = self._open[event.index]
-        if event.field == "text" and type(part.growing.part) is not Reasoning:
-            # By far the most events.
-            part.growing.texts.append(event.text)
-            return (event,) if part.index == event.index else (PartDelta(part.index, event.text),)
+    def _delta(self, part: _Open, event: PartDelta) -> Sequence[Event]:
+        """More of reasoning, or something else than text."""
         part.growing.add(event)
         if event.field == "signature":
             # It is the provider's; what the client gets in its place comes when the part ends.
             return ()
-        if type(part.growing.part) is Reasoning:
+        if part.texts is None:
             return self._words(part, event)
         return (replace(event, index=part.index),)
 

@@ -66,10 +66,9 @@ async def prepare(
     except DecodeError as error:
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
     exchange.echo(echo)
-    attempt = Attempt(target=target, exchange=exchange, asked=asked, echo=echo)
     if upstream is None or sent is None:
         telemetry.record.provider = target.name
-        return attempt
+        return Attempt(target=target, exchange=exchange, asked=asked, echo=echo)
     outbound = _outbound(request, upstream, target.model, exchange, sent)
     telemetry.upstream_request(
         exchange,
@@ -83,10 +82,14 @@ async def prepare(
         echo=echo,
     )
     log_lines(request.id, _tool_lines(request, asked, exchange.provider, sent))
-    headers = {**outbound.headers, **telemetry.trace_headers()}
-    return replace(
-        attempt,
-        outbound=replace(outbound, headers=headers),
+    if trace := telemetry.trace_headers():
+        outbound = replace(outbound, headers={**outbound.headers, **trace})
+    return Attempt(
+        target=target,
+        exchange=exchange,
+        asked=asked,
+        echo=echo,
+        outbound=outbound,
         keys=tuple(upstream.keys_for(request.key)),
     )
 

@@ -53,7 +53,7 @@ from toolglot.wire.call_arguments import INVALID_KEY
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.stream_base import BaseStreamDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _DELTAS: Final[dict[str, tuple[str, DeltaField, type[Part] | None]]] = {
     "text_delta": ("text", "text", Text),
@@ -91,7 +91,7 @@ class StreamDecoder(BaseStreamDecoder):
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
-        value = None if self._over else self._parse(payload, value)
+        value = None if self._over else parse(payload, self._ctx, self._count, value)
         if value is None:
             return ()
         kind = str(value.get("type") or name)

@@ -46,7 +46,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import arguments_text
-from toolglot.wire.stream_base import BaseStreamDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _HEAD: Final = frozenset(
     {"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "promptFeedback"}
@@ -100,7 +100,7 @@ class StreamDecoder(BaseStreamDecoder):
         self._count += 1
         if self._over or payload == b"[DONE]":
             return ()
-        value = self._parse(payload, value)
+        value = parse(payload, self._ctx, self._count, value)
         if not value:
             return ()
         delta = self._plain_delta(value)

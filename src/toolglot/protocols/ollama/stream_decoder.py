@@ -41,7 +41,7 @@ from toolglot.protocols.ollama.surface import NAME, SURFACE
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.ndjson import NdjsonDecoder
-from toolglot.wire.stream_base import BaseStreamDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _SEEN: Final = frozenset({"model", "created_at", "message", "logprobs"})
 """Members of a line that the events before the last have told."""
@@ -73,7 +73,7 @@ class StreamDecoder(BaseStreamDecoder):
     def read(self, _name: str, line: bytes, value: Json | None = None) -> Iterator[Event]:
         """What one line of the stream means; `value` is its JSON if that was read already."""
         self._count += 1
-        value = None if self._over else self._parse(line, value)
+        value = None if self._over else parse(line, self._ctx, self._count, value)
         if value is None:
             return
         if value.get("error") is not None:

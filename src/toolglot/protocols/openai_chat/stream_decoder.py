@@ -43,7 +43,7 @@ from toolglot.wire.error_kinds import is_error
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.stream_base import BaseStreamDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _MOST_CHOICES: Final = 1024
 _NO_STATUS: Final = 600
@@ -111,7 +111,7 @@ class StreamDecoder(BaseStreamDecoder):
         self._count += 1
         if value is None and payload.strip() == b"[DONE]":
             return self._done()
-        value = self._parse(payload, value)
+        value = parse(payload, self._ctx, self._count, value)
         if value is None:
             return ()
         if value.get("error") or name == "error" or value.get("object") == "error":

@@ -60,7 +60,7 @@ from toolglot.protocols.openai_responses.surface import NAME, RESPONSE_MINOR, SE
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.sse import SseDecoder
-from toolglot.wire.stream_base import BaseStreamDecoder
+from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _Key = tuple[int, int]
 """A part: the number of its item, and its place in the item."""
@@ -111,7 +111,7 @@ class StreamDecoder(BaseStreamDecoder):
         if payload == b"[DONE]":
             self._marked = True
             return ()
-        value = self._parse(payload, value)
+        value = parse(payload, self._ctx, self._count, value)
         if value is None:
             return ()
         kind = value.get("type") or name
