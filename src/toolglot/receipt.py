@@ -52,6 +52,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "citation-dropped": Code("lossy", "citations that the target cannot carry"),
     "citation-mapped": Code("lossy", "citations reduced to what the target can say"),
     "cache-dropped": Code("info", "a cache mark; the answer is the same, the price may not be"),
+    "cache-marked": Code(
+        "info", "a cache mark set for a client whose protocol has none; `prompt_cache` turns it off"
+    ),
     "media-by-url": Code("info", "content that the target may refuse to fetch"),
     # reasoning
     "reasoning-carried": Code(

@@ -249,6 +249,12 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     """Marks for the provider's prompt cache."""
 
     marks: bool = False
+    """It takes them; tools may have them then."""
+
+    parts: frozenset[str] = frozenset(
+        {"text", "image", "document", "audio", "tool_call", "tool_result"}
+    )
+    """The kinds of parts that may have them as well."""
 
     max_marks: int | None = None
 
