@@ -1,16 +1,24 @@
 """What a provider has read once comes again byte for byte, so that its prompt cache finds it."""
 
 import json
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.laws.corpus import NAMES, PATH
-from tests.wires import PAIRS, assistant, call, result, user
+from tests.laws.corpus import NAMES, PATH, RESEND
+from tests.wires import PAIRS, answer, assistant, call, parts_of, user
 
-from toolglot import encode_request, ir, translate_request
+from toolglot import (
+    Exchange,
+    Options,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+    ir,
+    translate_request,
+)
 from toolglot.registry import get_protocol
 
 TURNS = 20
@@ -21,6 +29,7 @@ PLACES = ("tools", "system", "systemInstruction", "instructions", "messages", "i
 LISTS = ("messages", "input", "contents")
 """Those of them that grow."""
 
+LONG = "x" * 70
 SCHEMA = {
     "type": "object",
     "properties": {"path": {"type": "string", "format": "uri"}, "n": {"type": ["integer", "null"]}},
@@ -30,82 +39,132 @@ SCHEMA = {
 TOOLS = (
     ir.FunctionTool(name="read.file", description="Reads.", parameters=SCHEMA),
     ir.FunctionTool(name="look", description="Looks.", parameters=SCHEMA, strict=True),
-    ir.FunctionTool(name="x" * 70, parameters={"type": "object", "properties": {}}),
+    ir.FunctionTool(name=LONG, parameters={"type": "object", "properties": {}}),
 )
 SYSTEM = ir.Message(role="system", parts=(ir.Text(text="Be brief."), ir.Text(text="Be kind.")))
 PICTURE = ir.Image(source=ir.Inline(media_type="image/png", data="iVBORw0KGgo="))
 
 
-def turn(index: int) -> Iterator[ir.Message]:
-    """What a model says and its user answers: a call, parallel calls or words, by turns."""
-    thought = ir.Reasoning(text=f"thought {index}", signature=f"c2lnbmF0dXJl{index:04}")
-    kind = index % 5
-    if kind == 0:
-        yield assistant(thought, f"answer {index}")
-        yield user(f"question {index}", PICTURE)
-    elif kind == 1:
-        first = call("look", f'{{"path":"a{index}","n":{index}}}', id=f"call.{index}")
-        yield assistant(thought, "I look.", first)
-        yield user(result(f"seen {index}", id=f"call.{index}", name="look"))
-    elif kind == 2:
-        ids = [f"call_{index}_{n}_{'y' * 60}" for n in range(12)]
-        calls = [
-            call("read.file", f'{{"path":"b{n}","n":null}}', id=id_) for n, id_ in enumerate(ids)
-        ]
-        yield assistant(thought, *calls)
-        yield user(*(result(f"text of {id_}", id=id_, name="read.file") for id_ in ids))
-    elif kind == 3:
-        yield assistant(call("x" * 70, "{}", id=f"toolu_{index}"))
-        failed = ir.ToolResult(
-            id=f"toolu_{index}", parts=(ir.Text(text="no"), PICTURE), name="x" * 70, is_error=True
-        )
-        yield user(failed)
-    else:
-        yield assistant("one", "two")
-        yield user(f"first {index}", f"second {index}")
+# --- a session of twenty turns --------------------------------------------------------------------
+
+
+def spoken(index: int, read: str = "read.file", look: str = "look", long: str = LONG) -> ir.Message:
+    """What a model says: words, a call or parallel calls, by turns; it knows the tools by these
+    names.
+    """
+    thought = ir.Reasoning(
+        text=f"thought {index}", signature=f"c2lnbmF0dXJl{index:04}", id=f"rs_{index}"
+    )
+    if index % 5 == 0:
+        return assistant(thought, f"answer {index}")
+    if index % 5 == 1:
+        arguments = f'{{"path":"a{index}","n":{index}}}'
+        return assistant(thought, "I look.", call(look, arguments, id=f"call.{index}"))
+    if index % 5 == 2:
+        ids = [f"call_{index}_{number}_{'y' * 60}" for number in range(12)]
+        return assistant(thought, *(call(read, f'{{"n":null,"path":"{id_}"}}', id_) for id_ in ids))
+    if index % 5 == 3:
+        return assistant(call(long, "{}", id=f"toolu_{index}"))
+    return assistant("one", "two")
+
+
+def answered(index: int, calls: list[ir.ToolCall]) -> ir.Message:
+    """What a client says to that: the results, some of them failed or with pictures, or words."""
+    if not calls:
+        return user(f"first {index}", *([PICTURE] if index % 2 else [f"second {index}"]))
+    failed = True if index % 5 == 3 else None
+    parts: tuple[ir.Part, ...] = (ir.Text(text="seen"), *([PICTURE] if failed else ()))
+    return user(
+        *(ir.ToolResult(id=each.id, parts=parts, name=each.name, is_error=failed) for each in calls)
+    )
+
+
+def asked(source: str, *messages: ir.Message, **more: Any) -> dict[str, Any]:
+    """The body of a client with these messages."""
+    request = ir.Request(model="some-model", messages=messages, **more)
+    return dict(encode_request(request, target=source).body)
 
 
 @cache
-def session(source: str) -> tuple[bytes, ...]:
-    """The requests of a session of a client."""
+def told(source: str) -> tuple[bytes, ...]:
+    """The requests of a client whose history was made elsewhere."""
     messages = [user("question")]
     requests = []
     for index in range(TURNS):
-        request = ir.Request(
-            model="some-model", messages=tuple(messages), system=SYSTEM, tools=TOOLS, max_tokens=99
-        )
-        requests.append(encode_request(request, target=source).data())
-        messages += turn(index)
+        body = asked(source, *messages, system=SYSTEM, tools=TOOLS, max_tokens=99)
+        requests.append(json.dumps(body).encode())
+        said = spoken(index)
+        messages += [said, answered(index, parts_of(said, ir.ToolCall))]
     return tuple(requests)
 
 
 def sent(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
-    """What a provider gets of the session."""
+    """What a provider gets of such a session."""
     return [
         json.loads(
             translate_request(data, source=source, target=target, path=PATH, **options)[0].data()
         )
-        for data in session(source)
+        for data in told(source)
     ]
 
 
-def plain(value: Any) -> Any:
-    """A value without marks; a bare string is short for one block of text where marks exist."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items() if key != "cache_control"}
-    return [plain(each) for each in value] if isinstance(value, list) else value
+def lived(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
+    """What a provider gets of a session in which it answered itself, with ids and reasoning state
+    of its own, and the client sends back what it was given.
+    """
+    body = asked(source, user("question"), system=SYSTEM, tools=TOOLS, max_tokens=99)
+    path = get_protocol(source).SURFACE.messages.path
+    requests = []
+    for index in range(TURNS):
+        exchange = Exchange(source, target, Options(**options))
+        got = exchange.request(json.dumps(body).encode(), PATH)
+        requests.append(json.loads(got.data))
+        tools = decode_request(got.data, source=target, path=got.path or PATH).tools
+        said = spoken(index, *(each.name for each in tools if isinstance(each, ir.FunctionTool)))
+        reply = encode_response(answer(*said.parts), target=target).data()
+        shown = json.loads(exchange.response(reply).data)
+        calls = parts_of(decode_response(shown, source=source), ir.ToolCall)
+        body[path] += RESEND[source](shown)
+        body[path] += asked(source, answered(index, calls))[path]
+    return requests
 
 
-def blocks(body: dict[str, Any]) -> list[Any]:
-    """All that is cached of a request, in the order in which it is: tools, system, messages."""
-    found: list[Any] = list(body.get("tools", ()))
-    system = body.get("system", [])
-    found += [{"type": "text", "text": system}] if isinstance(system, str) else system
-    for message in body["messages"]:
-        content = message["content"]
-        listed = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        found += [{"role": message["role"], **block} for block in listed]
-    return found
+def without_ids(value: Any) -> Any:
+    """What clients send that leave out the ids of calls, where their protocol lets them."""
+    if isinstance(value, list):
+        return [without_ids(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    loose = {"functionCall", "functionResponse", "tool_calls"} & value.keys()
+    kept = {key: without_ids(each) for key, each in value.items() if key != "tool_call_id"}
+    for key in loose:
+        entries = kept[key] if isinstance(kept[key], list) else [kept[key]]
+        for entry in entries:
+            entry.pop("id", None)
+    return kept
+
+
+def loose(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
+    """What a provider gets of a session of a client that leaves out ids."""
+    bodies = [without_ids(json.loads(data)) for data in told(source)]
+    return [
+        json.loads(
+            translate_request(each, source=source, target=target, path=PATH, **options)[0].data()
+        )
+        for each in bodies
+    ]
+
+
+SESSIONS = [
+    pytest.param(sent, id="told"),
+    pytest.param(loose, id="loose"),
+    pytest.param(lived, id="lived"),
+    pytest.param(partial(lived, ids="prefix", id_max=20), id="short ids"),
+    pytest.param(partial(lived, tools="emulated"), id="emulated"),
+]
+
+
+# --- prefixes -------------------------------------------------------------------------------------
 
 
 def text(value: Any) -> str:
@@ -113,45 +172,74 @@ def text(value: Any) -> str:
     return json.dumps(value)
 
 
+@pytest.mark.parametrize("session", SESSIONS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_request_begins_with_the_one_before(source: str, target: str) -> None:
-    """case-40, X-18: tools, system text and messages of a turn come again in the next."""
-    for before, after in pairwise(sent(source, target, prompt_cache="off")):
+def test_a_request_begins_with_the_one_before(session: Any, source: str, target: str) -> None:
+    """case-40: tools, system text and messages of a turn come again in the next."""
+    for before, after in pairwise(session(source, target, prompt_cache="off")):
         assert [key for key in before if key in PLACES] == [key for key in after if key in PLACES]
         for key in PLACES:
             if key in LISTS and key in before:
+                assert len(after[key]) > len(before[key])
                 for earlier, later in zip(before[key], after[key], strict=False):
                     assert text(later) == text(earlier)
-                assert len(after[key]) > len(before[key])
             else:
                 assert text(after.get(key)) == text(before.get(key))
 
 
+def plain(value: Any) -> Any:
+    """A value without marks."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items() if key != "cache_control"}
+    return [plain(each) for each in value] if isinstance(value, list) else value
+
+
+def blocks(body: dict[str, Any]) -> list[Any]:
+    """All that is cached of a request, in the order in which it is: tools, system, messages. A
+    bare string is short for one block of text, and what is marked must be a block.
+    """
+    found = [*body.get("tools", ()), *_listed(body.get("system", []))]
+    for message in body["messages"]:
+        found += [{"role": message["role"], **block} for block in _listed(message["content"])]
+    return found
+
+
+def _listed(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+@pytest.mark.parametrize("session", SESSIONS)
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[1] in MARKED])
-def test_a_marked_request_reads_what_the_one_before_wrote(source: str, target: str) -> None:
+def test_a_request_reads_what_the_one_before_wrote(session: Any, source: str, target: str) -> None:
     """case-40: the last mark of a turn is a mark of the next one, and nothing before it changes."""
     most = get_protocol(target).SURFACE.cache.max_marks
-    written: list[int] = []
-    for before, after in pairwise(map(blocks, sent(source, target))):
-        marks = [index for index, block in enumerate(before) if "cache_control" in block]
-        again = [index for index, block in enumerate(after) if "cache_control" in block]
-        assert 0 < len(marks) <= len(again) == most
+    for before, after in pairwise(map(blocks, session(source, target))):
+        marks, again = (
+            [index for index, block in enumerate(each) if "cache_control" in block]
+            for each in (before, after)
+        )
+        assert 0 < len(marks) <= len(again) <= most
         assert marks[-1] == len(before) - 1
         assert marks[-1] in again
         assert text(plain(after[: len(before)])) == text(plain(before))
-        written += marks
-    assert written
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[1] in MARKED])
 def test_marks_are_all_that_marking_changes(source: str, target: str) -> None:
     """case-40: a request with marks says the same as one without."""
-    for one, other in zip(
-        sent(source, target), sent(source, target, prompt_cache="off"), strict=True
-    ):
-        if target in MARKED:
-            assert text(plain(blocks(one))) == text(blocks(other))
-            rest = {"tools", "system", "messages"}
-            one = {key: value for key, value in one.items() if key not in rest}
-            other = {key: value for key, value in other.items() if key not in rest}
-        assert text(one) == text(other)
+    unmarked = sent(source, target, prompt_cache="off")
+    for one, other in zip(sent(source, target), unmarked, strict=True):
+        assert text(plain(blocks(one))) == text(blocks(other))
+        assert one.keys() == other.keys()
+        for key in one.keys() - set(PLACES):
+            assert text(one[key]) == text(other[key])
+
+
+def test_the_session_has_all_that_could_change() -> None:
+    """Calls and results, pictures, reasoning state, names and ids that are aliased."""
+    last = lived("openai-chat", "anthropic")[-1]
+    kinds = {block.get("type") for block in blocks(last)}
+    assert kinds >= {"text", "image", "thinking", "tool_use", "tool_result"}
+    assert text(last).count('"signature": "c2lnbmF0dXJl') > TURNS // 2
+    assert "read.file" not in text(last)
+    assert "call.1" not in text(last)
