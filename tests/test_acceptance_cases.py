@@ -429,7 +429,7 @@ def shooting(*media: ir.Part) -> ir.Request:
 
 @pytest.mark.parametrize("text", [(), (ir.Text(text="a heron"),)], ids=["alone", "with text"])
 @pytest.mark.parametrize(
-    "source", [n for n in NAMES if "image.inline" in SURFACES[n].media["result"]]
+    "source", [n for n in NAMES if "image.inline" in SURFACES[n].media.accepted["result"]]
 )
 def test_pictures_in_results_for_chat(source, text):
     """case-29: a text in the tool message, the picture after all tool messages of the turn."""
@@ -448,7 +448,7 @@ def test_pictures_in_results_for_chat(source, text):
 
 @pytest.mark.parametrize(
     ("source", "target"),
-    [p for p in PAIRS if all("image.inline" in SURFACES[n].media["result"] for n in p)],
+    [p for p in PAIRS if all("image.inline" in SURFACES[n].media.accepted["result"] for n in p)],
 )
 def test_pictures_in_results_stay_there_where_they_can(source, target):
     """case-29"""
@@ -499,7 +499,7 @@ def test_documents_in_results_are_not_lost(target):
     wire, receipt = carried(shooting(document), "anthropic", target)
     there = toolglot.decode_request(wire.body, source=target, path=wire.path)
     inside = [p for r in parts_of(there, ir.ToolResult) for p in parts_of(r, ir.Document)]
-    if "document.inline" in SURFACES[target].media["user"]:
+    if "document.inline" in SURFACES[target].media.accepted["user"]:
         [found] = inside or parts_of(there, ir.Document)
         assert found.source == PDF
     else:
@@ -631,10 +631,10 @@ def replayed(body: Any, upstream: str, client: str, target: str, **options: Any)
     """An answer through a client into the history for a target, and the receipt of that."""
     wire, _ = translate_response(body, source=upstream, target=client)
     turn = RESEND[client](json.loads(wire.data()))
-    history = {"model": "gemini-3-pro", "max_tokens": 9, SURFACES[client].messages: turn}
+    history = {"model": "gemini-3-pro", "max_tokens": 9, SURFACES[client].messages.path: turn}
     path = PATH.replace("some-model", "gemini-3-pro")
     back, receipt = translate_request(history, source=client, target=target, path=path, **options)
-    return back.body[SURFACES[target].messages], receipt
+    return back.body[SURFACES[target].messages.path], receipt
 
 
 @pytest.mark.parametrize("client", [n for n in NAMES if n != "gemini"])
@@ -851,7 +851,7 @@ def test_no_carrier_reaches_a_provider():
         assert "tg1." not in json.dumps(messages)
 
 
-@pytest.mark.parametrize(("source", "target"), [p for p in PAIRS if SURFACES[p[0]].later_system])
+@pytest.mark.parametrize(("source", "target"), [p for p in PAIRS if SURFACES[p[0]].system.later])
 def test_system_text_between_messages_stays_in_place(source, target):
     """case-36: where the target can have it there."""
     note = ir.Message(role="system", parts=(ir.Text(text="The time is noon."),))
@@ -860,7 +860,7 @@ def test_system_text_between_messages_stays_in_place(source, target):
     text = words(there)
     assert text.index("hi") < text.index("The time is noon.") < text.index("go")
     assert there.system is None
-    if not SURFACES[target].later_system:
+    if not SURFACES[target].system.later:
         assert "system-moved" in codes(receipt)
 
 
@@ -1065,10 +1065,10 @@ def test_efforts_are_mapped(target, effort):
     there, receipt = to(body, "anthropic", target)
     reasoning = toolglot.decode_request(there, source=target, path=PATH).reasoning
     assert reasoning is not None
-    if effort in SURFACES[target].efforts:
+    if effort in SURFACES[target].reasoning.efforts:
         assert reasoning.effort == effort
     else:
-        assert reasoning.effort == SURFACES[target].efforts[-1]
+        assert reasoning.effort == SURFACES[target].reasoning.efforts[-1]
         assert "value-mapped" in codes(receipt)
 
 
@@ -1179,7 +1179,7 @@ def test_values_that_are_no_object_survive(source, target, arguments):
         [made] = parts_of(there, ir.ToolCall)
         assert made.arguments == arguments
     wire, _ = carried(request, source, target)
-    if SURFACES[target].arguments == "object":
+    if SURFACES[target].calls.arguments == "object":
         assert "$value" in wire.data().decode()
 
 
@@ -1191,7 +1191,7 @@ def test_arguments_that_are_cut_are_reported_not_repaired(source, target, argume
     wire, receipt = carried(request, source, target)
     [made] = parts_of(toolglot.decode_request(wire.body, source=target, path=PATH), ir.ToolCall)
     assert made.arguments == arguments
-    textual = SURFACES[target].arguments == "text"
+    textual = SURFACES[target].calls.arguments == "text"
     assert textual or "arguments-invalid" in codes(receipt)
     response = answer(call("f", arguments), stop="length")
     [made] = parts_of(seen(response, source, target), ir.ToolCall)

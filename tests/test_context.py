@@ -257,7 +257,7 @@ def test_adapting_needs_both(known):
 def test_text_tells_functions_and_nothing_else():
     source, target = (get_protocol(name).SURFACE for name in ("anthropic", "openai-responses"))
     ctx = Context(Options(tools="emulated"), source=source, target=target)
-    assert ctx.tool_surfaces[1].tools == {"function"}
+    assert ctx.tool_surfaces[1].tools.kinds == {"function"}
     assert ctx.tool_surfaces[1].name != target.name
     assert Context(source=source, target=target).tool_surfaces == (source, target)
 

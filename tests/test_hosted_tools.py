@@ -12,7 +12,7 @@ for_all = pytest.mark.parametrize("name", SURFACES)
 
 @for_all
 def test_a_protocol_has_one_tool_for_a_purpose_and_one_purpose_for_a_type(name):
-    tools = SURFACES[name].hosted_tools
+    tools = SURFACES[name].tools.hosted
     purposes = [tool.purpose for tool in tools]
     types = [each for tool in (*tools, *SURFACES[name].client_tools) for each in tool.types]
     assert len(purposes) == len(set(purposes))
@@ -22,7 +22,7 @@ def test_a_protocol_has_one_tool_for_a_purpose_and_one_purpose_for_a_type(name):
 
 @for_all
 def test_purposes_and_settings_have_a_meaning(name):
-    for tool in SURFACES[name].hosted_tools:
+    for tool in SURFACES[name].tools.hosted:
         assert set(tool.settings) <= PURPOSES[tool.purpose]
 
 

@@ -66,7 +66,7 @@ def exact(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=tuple)
 
 
-TEXTUAL = [p for p in PAIRS if all(SURFACES[name].arguments == "text" for name in p)]
+TEXTUAL = [p for p in PAIRS if all(SURFACES[name].calls.arguments == "text" for name in p)]
 SPELLED = ['{ "a" : 1 }', '{"a":1,"a":2}', '{"a":1.50}', '{"a":"\\u00e9"}', "not json", "[1]"]
 
 
@@ -82,20 +82,20 @@ def test_arguments_that_are_text_on_both_sides_are_the_same_text(source, target,
 
 
 @pytest.mark.parametrize("arguments", SPELLED)
-@pytest.mark.parametrize("target", [n for n in NAMES if SURFACES[n].arguments == "object"])
+@pytest.mark.parametrize("target", [n for n in NAMES if SURFACES[n].calls.arguments == "object"])
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
 def test_arguments_come_back_as_text_through_clients_with_objects(source, target, arguments):
     """X-05, D-04: a client that reads objects returns the text that the model wrote."""
     wire, _ = shown(answer(call("f", arguments)), source, target)
     history = RESEND[target](json.loads(wire.data()))
-    done = said(asking(user(result("done", name="f"))), target)[SURFACES[target].messages]
-    body = {"model": "m", "max_tokens": 9, SURFACES[target].messages: [*history, *done]}
+    done = said(asking(user(result("done", name="f"))), target)[SURFACES[target].messages.path]
+    body = {"model": "m", "max_tokens": 9, SURFACES[target].messages.path: [*history, *done]}
     back, _ = translate_request(body, source=target, target=source, path=PATH)
     [made] = parts_of(toolglot.decode_request(back.body, source=source), ir.ToolCall)
     assert made.arguments == arguments
 
 
-@pytest.mark.parametrize("target", [n for n in NAMES if SURFACES[n].arguments == "object"])
+@pytest.mark.parametrize("target", [n for n in NAMES if SURFACES[n].calls.arguments == "object"])
 def test_a_duplicate_key_that_an_object_cannot_hold_is_named(target):
     """X-05, D-11"""
     request = asking(user("hi"), assistant(call("f", '{"a":1,"a":2}')), user(result("done")))
@@ -315,7 +315,8 @@ def test_the_answer_names_the_model_that_was_asked_for(source, target):
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [p for p in PAIRS if "refusal" in SURFACES[p[0]].media["assistant"]]
+    ("source", "target"),
+    [p for p in PAIRS if "refusal" in SURFACES[p[0]].media.accepted["assistant"]],
 )
 def test_a_refusal_survives(source, target):
     """X-18: as one where there is such a part, else as words."""
@@ -324,7 +325,7 @@ def test_a_refusal_survives(source, target):
     assert [part.text for part in told] == ["I won't."]
 
 
-@pytest.mark.parametrize(("source", "target"), [p for p in PAIRS if SURFACES[p[0]].citations])
+@pytest.mark.parametrize(("source", "target"), [p for p in PAIRS if SURFACES[p[0]].media.citations])
 def test_citations_survive_or_are_named(source, target):
     """X-18"""
     citation = ir.Citation(url="https://a.example", title="A", start=0, end=2)
@@ -332,7 +333,7 @@ def test_citations_survive_or_are_named(source, target):
     wire, receipt = shown(answer(text), source, target)
     response = toolglot.decode_response(wire.body, source=target)
     [told] = parts_of(response, ir.Text)
-    if SURFACES[target].citations:
+    if SURFACES[target].media.citations:
         assert [(c.url, c.title, c.start, c.end) for c in told.citations] == [
             ("https://a.example", "A", 0, 2)
         ]
@@ -343,7 +344,7 @@ def test_citations_survive_or_are_named(source, target):
 
 def takes(name: str, medium: str) -> bool:
     """Whether users may say this in a protocol."""
-    return medium in SURFACES[name].media["user"]
+    return medium in SURFACES[name].media.accepted["user"]
 
 
 PICTURES = {
@@ -361,7 +362,7 @@ def test_pictures_survive_or_are_named(source, target, form):
     wire, receipt = carried(asking(user(ir.Image(source=PICTURES[form]))), source, target)
     there = toolglot.decode_request(wire.body, source=target, path=wire.path)
     images = parts_of(there, ir.Image)
-    if f"image.{form}" in SURFACES[target].media["user"]:
+    if f"image.{form}" in SURFACES[target].media.accepted["user"]:
         [image] = images
         if isinstance(image.source, ir.Remote):
             assert image.source.url == "https://pictures.example/heron.png"
@@ -380,7 +381,7 @@ def test_documents_survive_or_are_named(source, target):
     )
     wire, receipt = carried(asking(user("read", document)), source, target)
     there = toolglot.decode_request(wire.body, source=target, path=wire.path)
-    if "document.inline" in SURFACES[target].media["user"]:
+    if "document.inline" in SURFACES[target].media.accepted["user"]:
         [found] = parts_of(there, ir.Document)
         assert (found.source, found.name) == (document.source, "tides.pdf")
     else:
@@ -498,16 +499,18 @@ def resent(upstream: str, client: str, target: str) -> tuple[Any, toolglot.Recei
     wire, _ = translate_response(THINKING[upstream], source=upstream, target=client)
     turn = RESEND[client](json.loads(wire.data()))
     request = toolglot.decode_request(
-        {"model": "m", "max_tokens": 9, SURFACES[client].messages: turn}, source=client, path=PATH
+        {"model": "m", "max_tokens": 9, SURFACES[client].messages.path: turn},
+        source=client,
+        path=PATH,
     )
     results = [
         result("done", id=each.id, name=each.name, id_made=each.id_made)
         for each in parts_of(request, ir.ToolCall)
     ]
-    done = said(asking(user(*results)), client)[SURFACES[client].messages]
-    body = {"model": "m", "max_tokens": 9, SURFACES[client].messages: [*turn, *done]}
+    done = said(asking(user(*results)), client)[SURFACES[client].messages.path]
+    body = {"model": "m", "max_tokens": 9, SURFACES[client].messages.path: [*turn, *done]}
     back, receipt = translate_request(body, source=client, target=target, path=PATH)
-    return back.body[SURFACES[target].messages], receipt
+    return back.body[SURFACES[target].messages.path], receipt
 
 
 @pytest.mark.parametrize(("upstream", "client"), PAIRS)
@@ -580,7 +583,7 @@ def test_a_longer_conversation_begins_with_the_same_bytes(source, target):
         user("And now?"),
     ]
     longer = [*begun, assistant("Now this."), user("Thanks.")]
-    key = SURFACES[target].messages
+    key = SURFACES[target].messages.path
     short = carried(asking(*begun), source, target)[0].body[key]
     long = carried(asking(*longer), source, target)[0].body[key]
     assert json.dumps(long[: len(short)]) == json.dumps(short)

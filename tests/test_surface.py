@@ -44,10 +44,10 @@ def test_facts_are_given_by_name():
 def test_what_must_be_said_and_what_goes_without_saying():
     needed = {field.name for field in msgspec.structs.fields(Surface) if field.required}
     assert needed == {"name", "path", "settings", "messages", "media"}
-    assert PLAIN.content == "content"
-    assert PLAIN.tools == {"function"}
-    assert PLAIN.tool_choices == {"auto", "required", "none", "tool"}
-    assert PLAIN.system_slot is None
+    assert PLAIN.messages.content == "content"
+    assert PLAIN.tools.kinds == {"function"}
+    assert PLAIN.tools.choices == {"auto", "required", "none", "tool"}
+    assert PLAIN.system.slot is None
 
 
 @pytest.mark.parametrize("surface", SURFACES)

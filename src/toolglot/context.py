@@ -1,7 +1,7 @@
 """The context of one translation: where notes, ids and the time come from.
 
-The core has no clock, no randomness and no log. Whoever calls it hands in a `Context`; equal input
-and equal context give equal bytes, which the prompt caches of providers depend on.
+The core has no clock, no randomness and no log. The caller passes in a `Context`; equal input and
+equal context give equal bytes, which the prompt caches of providers depend on.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,16 +24,16 @@ DEFAULT_DIALECT: Final = "hermes"
 
 
 class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Options that a configuration may set for a provider as they are."""
+    """Options that a configuration can set for a provider."""
 
     filter_required: bool = True
-    """Take parameters described as optional out of `required` where a target insists on those."""
+    """Remove parameters described as optional from `required`, for targets that enforce it."""
 
     optional_markers: tuple[str, ...] | None = None
     """The words in a description that make a parameter optional; None: the usual ones."""
 
     optional_booleans: bool = False
-    """Count every boolean parameter as optional, which some are not."""
+    """Treat every boolean parameter as optional, which some are not."""
 
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
@@ -43,21 +43,21 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
 
     sanitize: Literal["off", "nul", "c0"] = "off"
-    """Take control characters out of the arguments of calls: U+0000 (`nul`), or all below U+0020
-    but tabs and line ends (`c0`)."""
+    """Remove control characters from the arguments of calls: U+0000 (`nul`), or all below U+0020
+    except tabs and line ends (`c0`)."""
 
     max_calls: Annotated[int, Meta(ge=1)] | None = None
-    """How many calls the client takes in one answer; one, if it asked for no parallel calls."""
+    """How many calls the client accepts in one answer; one, if it asked for no parallel calls."""
 
     id_max: Annotated[int, Meta(ge=8)] | None = None
-    """How long ids may be at the provider, if that is less than its protocol allows."""
+    """The maximum length of ids at the provider, if it is less than its protocol allows."""
 
 
 class Options(ProviderOptions, frozen=True, kw_only=True):
-    """What a caller may choose. Every default is the faithful one."""
+    """Options of a translation. Every default is the faithful one."""
 
     strict: bool = False
-    """Refuse a translation that loses meaning."""
+    """Reject a translation that loses meaning."""
 
     max_tokens: int = 8192
     """Sent to a target that requires a limit when the source gave none."""
@@ -73,13 +73,13 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     none (`emulated`), in a dialect of your choice: `emulated:qwen3_coder`."""
 
     schema_dialect: str | None = None
-    """The subset of JSON Schema that the provider takes, if not its protocol's: `openapi`."""
+    """The subset of JSON Schema that the provider accepts, if not its protocol's: `openapi`."""
 
     ids: Literal["preserve", "prefix"] = "preserve"
-    """Leave ids of calls alone (`preserve`), or begin them as the target does (`prefix`)."""
+    """Keep ids of calls (`preserve`), or give them the prefix of the target protocol (`prefix`)."""
 
     id_rule: str | None = None
-    """Which ids the provider takes, if it is stricter than its protocol: `mistral`."""
+    """Which ids the provider accepts, if it is stricter than its protocol: `mistral`."""
 
     stream_tools: str = "live"
     """Stream the arguments of calls as they come (`live`) or each call whole (`buffered`)."""
@@ -92,12 +92,12 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     mark the call as one to ask for again."""
 
     dialect: str | None = None
-    """Make calls of those that a model writes into its text: in this dialect, or in any (`auto`).
-    None: text is text."""
+    """Convert calls that a model writes into its text: in this dialect, or in any (`auto`). None:
+    text is not searched."""
 
     broken: Literal["closed", "open"] = "closed"
     """How an answer that breaks off ends for the client: with all its parts closed and the error as
-    it was (`closed`), or so that agent clients ask again by themselves (`open`), which in some
+    it was (`closed`), or so that agent clients retry by themselves (`open`), which in some
     protocols they only do if the last part was left open and the error is a temporary one."""
 
     max_calls_policy: Literal["note", "queue"] = "note"
@@ -105,33 +105,33 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     which only a program that keeps the `Context` can do."""
 
     attribution: Literal["keep", "drop"] = "keep"
-    """The line by which a client names itself to its own provider, where a request stays in its
-    protocol; a request for another one never has it."""
+    """The line by which a client names itself to its own provider, in requests that are not
+    translated; a request for another protocol never has it."""
 
     reasoning: Literal["effort", "budget", "adaptive", "switch", "none"] | None = None
-    """How reasoning is asked for, if the model knows fewer ways than its protocol."""
+    """How reasoning is requested, if the model supports fewer ways than its protocol."""
 
     efforts: tuple[str, ...] | None = None
-    """The efforts that the model knows, if those are not all of its protocol."""
+    """The efforts that the model supports, if those are not all of its protocol."""
 
     window: int | None = None
-    """How many tokens the model takes."""
+    """The context window of the model, in tokens."""
 
     client_window: int | None = None
-    """How many the client believes that it takes. With both, the tokens of a prompt are counted to
-    the client in proportion, so that it makes room in time."""
+    """The context window that the client assumes. With both, the tokens of a prompt are reported to
+    the client in proportion, so that it compacts its conversation in time."""
 
     passes: tuple[Callable[[Request, "Context"], Request], ...] = ()
     """Passes of your own over a request, before all others. Functions: for the library only."""
 
     event_passes: tuple[Callable[["Context"], StreamPass], ...] = ()
-    """Passes of your own over the events of an answer, whole or streamed, after the calls are the
-    client's again: each is called with the context of an answer and gives what has
+    """Passes of your own over the events of an answer, whole or streamed, after its calls were
+    converted back: each is called with the context of an answer and returns an object with
     `feed(event)`. Functions: for the library only."""
 
     response_passes: tuple[Callable[[Response, "Context"], Response], ...] = ()
-    """Passes of your own over a whole response of another protocol, behind `event_passes`; streams
-    do not go through them. Functions: for the library only."""
+    """Passes of your own over a whole response of another protocol, after `event_passes`; not for
+    streams. Functions: for the library only."""
 
     @property
     def emulated_dialect(self) -> str | None:
@@ -211,8 +211,8 @@ class Context:
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.kept_state: dict[str, str] | None = None
-        """The reasoning state of the answer for clients that do not return it, by key; None: nobody
-        keeps it."""
+        """The reasoning state of the answer for clients that do not return it, by key; None: it is
+        not kept."""
         self.whole: WholeAnswer | None = None
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
@@ -245,7 +245,7 @@ class Context:
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None
     ) -> None:
-        """Write down a change."""
+        """Add a note of a change."""
         entry = CATALOGUE[code]
         self._notes.append(Note(code, severity or entry.severity, path, message or entry.meaning))
 
@@ -254,7 +254,7 @@ class Context:
         self._left.append((where, minor, rest))
 
     def retell(self, other: "Context") -> None:
-        """Tell what another context heard while tools were worked on."""
+        """Add the notes that another context collected while tools were worked on."""
         self._notes += other._notes
         self._left += other._left
         self.tool_paths = other.tool_paths
@@ -319,10 +319,10 @@ class Context:
         return receipt
 
     def notes(self) -> tuple[Note, ...]:
-        """All notes so far, with one for each field that could not cross over."""
+        """All notes so far, with one for each field that could not be translated."""
         if self.source is not self.target:
             self._notes[:0] = self._leftover_notes()
-        # What was left knows this context, so keeping it would keep everything alive in a circle.
+        # What was left refers to this context: keeping it would be a reference cycle.
         self._left.clear()
         return tuple(self._notes)
 

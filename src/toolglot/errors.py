@@ -1,10 +1,10 @@
 """Everything this library raises.
 
 ToolglotError
-├── DecodeError            the input is not what its protocol allows; carries a path
-├── UntranslatableError    a lossy translation was refused (`strict`); carries the notes
+├── DecodeError            the input is not valid in its protocol; has a path
+├── UntranslatableError    a lossy translation was rejected (`strict`); has the notes
 ├── UnknownProtocolError   no protocol of that name
-├── InexpressibleError     a dialect has no way to write a call
+├── InexpressibleError     a dialect cannot express a call
 ├── MissingExtraError      an option needs a package that is not installed
 └── StreamError            events came in an order the grammar forbids: a bug in a decoder
 """
@@ -33,7 +33,7 @@ class DecodeError(ToolglotError, ValueError):
 
 
 class UntranslatableError(ToolglotError):
-    """The target cannot say what the source said, and `strict` was asked for."""
+    """The translation would lose meaning, and `strict` was requested."""
 
     def __init__(self, notes: "tuple[Note, ...]") -> None:
         self.notes = notes
@@ -61,7 +61,7 @@ class UnknownProtocolError(ToolglotError, LookupError):
 
 
 class InexpressibleError(ToolglotError, ValueError):
-    """A dialect has no way to write a call so that it would be read as the same call."""
+    """A dialect cannot express a call so that it would be parsed as the same call."""
 
     def __init__(self, dialect: str, name: str, reason: str) -> None:
         self.dialect = dialect

@@ -19,7 +19,7 @@ from msgspec import Struct
 from toolglot.wire.call_arguments import read_arguments
 
 Json: TypeAlias = dict[str, Any]
-"""A JSON object as it stands on the wire."""
+"""A JSON object as it is on the wire."""
 
 Extras: TypeAlias = Mapping[str, Json]
 NO_EXTRAS: Final[Extras] = {}
@@ -96,7 +96,7 @@ class Text(Value, frozen=True, kw_only=True, tag="text"):
 
 
 class Image(Value, frozen=True, kw_only=True, tag="image"):
-    """A picture."""
+    """An image."""
 
     source: Source
     detail: str | None = None
@@ -105,7 +105,7 @@ class Image(Value, frozen=True, kw_only=True, tag="image"):
 
 
 class Document(Value, frozen=True, kw_only=True, tag="document"):
-    """A file to read: PDF, text, video, anything that is neither picture nor sound."""
+    """A file to read: PDF, text, video, anything that is neither image nor audio."""
 
     source: Source
     name: str | None = None
@@ -114,7 +114,7 @@ class Document(Value, frozen=True, kw_only=True, tag="document"):
 
 
 class Audio(Value, frozen=True, kw_only=True, tag="audio"):
-    """Sound."""
+    """Audio."""
 
     source: Source
     cache: CacheMark | None = None
@@ -124,8 +124,8 @@ class Audio(Value, frozen=True, kw_only=True, tag="audio"):
 class Reasoning(Value, frozen=True, kw_only=True, tag="reasoning"):
     """What a model thought, with the opaque state that its issuer wants back unchanged.
 
-    `text` is the thinking itself, `summary` what a provider shows in its place. `signature` is the
-    issuer's state: readable by nobody else, bound to the text it came with.
+    `text` is the thinking itself, `summary` what a provider sends in its place. `signature` is the
+    issuer's state: readable by the issuer only, and bound to the text it came with.
     """
 
     text: str = ""
@@ -191,7 +191,7 @@ class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
 
 
 class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
-    """What a tool answered. `name` is known only where the protocol says it."""
+    """The result of a tool. `name` is known only where the protocol has it."""
 
     id: str
     parts: tuple["Part", ...] = ()
@@ -205,7 +205,7 @@ class ToolResult(Value, frozen=True, kw_only=True, tag="tool_result"):
 
 
 class Refusal(Value, frozen=True, kw_only=True, tag="refusal"):
-    """The model's words for declining."""
+    """The text in which the model declines to answer."""
 
     text: str
     extras: Extras = NO_EXTRAS
@@ -227,7 +227,7 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant"]
 
 
 class Message(Value, frozen=True, kw_only=True):
-    """One turn, or one piece of it. Tool results stand in `user` messages."""
+    """One turn, or one piece of it. Tool results are in `user` messages."""
 
     role: Role
     parts: tuple[Part, ...]
@@ -298,7 +298,7 @@ Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh",
 
 
 class ReasoningSettings(Value, frozen=True, kw_only=True):
-    """How hard to think: a switch, an effort or a budget, as far as the wire said."""
+    """How much to reason: a switch, an effort or a budget, as far as the request has them."""
 
     enabled: bool | None = None
     adaptive: bool | None = None
@@ -409,7 +409,7 @@ class Choice(Value, frozen=True, kw_only=True):
 
 
 class Response(Value, frozen=True, kw_only=True):
-    """What a provider answered."""
+    """A provider's response."""
 
     id: str
     model: str
@@ -439,7 +439,7 @@ ErrorKind: TypeAlias = Literal[
 
 
 class ApiError(Value, frozen=True, kw_only=True):
-    """A provider's refusal to answer, in place of a response."""
+    """A provider's error, in place of a response."""
 
     kind: ErrorKind
     message: str

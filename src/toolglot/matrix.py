@@ -1,4 +1,4 @@
-"""What each pair of protocols loses, from what their surfaces say."""
+"""What is lost between each pair of protocols, according to their surfaces."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from toolglot.surface import Surface
 
 
 def losses(source: Surface, target: Surface) -> list[str]:
-    """What the source can say and the target cannot, in words."""
+    """What the source can express and the target cannot, in words."""
     if source is target:
         return []
     return [*_settings(source, target), *_tools(source, target), *_content(source, target)]

@@ -22,128 +22,188 @@ class Code(Struct, frozen=True):
 
 CATALOGUE: Final[dict[str, Code]] = {
     # fields
-    "field-dropped": Code("unsupported", "a setting that the target cannot express"),
+    "field-dropped": Code("unsupported", "the target has no such setting, so it was dropped"),
     "field-unknown": Code(
-        "unsupported", "a field this version does not know; only its own protocol can carry it"
+        "unsupported", "this version does not know the field; only its own protocol can write it"
     ),
-    "field-minor": Code("info", "bookkeeping of the source protocol without meaning elsewhere"),
-    "value-mapped": Code("lossy", "a value replaced by the nearest one that the target has"),
-    "value-respelled": Code("info", "the same value in another protocol's word"),
-    "default-added": Code("info", "a field that the target requires and the source left out"),
-    "legacy-upgraded": Code("info", "a deprecated form read as its successor"),
+    "field-minor": Code(
+        "info", "the field is bookkeeping of the source protocol and means nothing elsewhere"
+    ),
+    "value-mapped": Code("lossy", "the value was replaced by the nearest one that the target has"),
+    "value-respelled": Code("info", "the same value has another name in the target protocol"),
+    "default-added": Code("info", "the target requires the field and the source left it out"),
+    "legacy-upgraded": Code("info", "a deprecated form was read as its successor"),
     "spelling-normalised": Code(
-        "info", "an accepted variant spelling, written back in the documented one"
+        "info", "an accepted variant spelling was replaced by the documented one"
     ),
-    "surrogate-kept": Code("info", "a lone surrogate, which is not Unicode, carried as an escape"),
+    "surrogate-kept": Code(
+        "info", "the text has a lone surrogate, which is not valid Unicode; it is sent as an escape"
+    ),
     # conversation
-    "role-changed": Code("info", "a role that the target calls otherwise"),
-    "system-moved": Code("lossy", "system text that could not stay in its place or role"),
+    "role-changed": Code("info", "the role has another name in the target protocol"),
+    "system-moved": Code(
+        "lossy", "the target does not allow system text in this place or role, so it was moved"
+    ),
     "attribution-dropped": Code(
-        "info", "a line by which a client names itself to its own provider, and to no other"
+        "info", "the line by which a client names itself to its own provider was removed"
     ),
-    "turns-merged": Code("info", "consecutive messages of one role joined into one"),
-    "results-reordered": Code("info", "tool results put where the target wants them"),
-    "prefill-changed": Code("lossy", "an assistant prefill that the target continues differently"),
+    "turns-merged": Code("info", "consecutive messages of one role were joined into one"),
+    "results-reordered": Code("info", "tool results were moved to where the target requires them"),
+    "prefill-changed": Code("lossy", "the target continues an assistant prefill differently"),
     # parts
-    "part-dropped": Code("unsupported", "content that the target cannot carry"),
-    "part-moved": Code("info", "content put in the nearest place where the target accepts it"),
-    "part-replaced": Code("lossy", "content replaced by a text that names it"),
-    "text-joined": Code("info", "several texts joined into one"),
-    "citation-dropped": Code("lossy", "citations that the target cannot carry"),
-    "citation-mapped": Code("lossy", "citations reduced to what the target can say"),
-    "cache-dropped": Code("info", "a cache mark; the answer is the same, the price may not be"),
-    "cache-marked": Code(
-        "info", "a cache mark set for a client whose protocol has none; `prompt_cache` turns it off"
+    "part-dropped": Code(
+        "unsupported", "the target cannot express this content, so it was dropped"
     ),
-    "media-by-url": Code("info", "content that the target may refuse to fetch"),
+    "part-moved": Code(
+        "info", "the content was moved to the nearest place where the target accepts it"
+    ),
+    "part-replaced": Code("lossy", "the content was replaced by a text that names it"),
+    "text-joined": Code("info", "several texts were joined into one"),
+    "citation-dropped": Code(
+        "lossy", "the target cannot express these citations, so they were dropped"
+    ),
+    "citation-mapped": Code("lossy", "citations were reduced to what the target can express"),
+    "cache-dropped": Code(
+        "info", "a cache mark was dropped; the answer is the same, the price may not be"
+    ),
+    "cache-marked": Code(
+        "info",
+        "a cache mark was set, because the client's protocol has none; `prompt_cache` turns it off",
+    ),
+    "media-by-url": Code(
+        "info", "the content is given by URL, which the target may refuse to fetch"
+    ),
     # reasoning
     "reasoning-carried": Code(
-        "info", "another provider's reasoning state, sealed for the way back"
+        "info", "reasoning state of another provider was sealed for its way through the client"
     ),
-    "reasoning-restored": Code("info", "sealed reasoning state opened for its issuer"),
-    "reasoning-dropped": Code("lossy", "reasoning that is bound to another provider"),
+    "reasoning-restored": Code(
+        "info", "sealed reasoning state was opened for the provider that issued it"
+    ),
+    "reasoning-dropped": Code(
+        "lossy", "the reasoning belongs to another provider, so it was dropped"
+    ),
     # tools
-    "tool-dropped": Code("unsupported", "a tool that the target does not have"),
-    "rule-applied": Code("info", "a tool rule of the user's did this"),
-    "call-repeated": Code("lossy", "the same call was made again and again"),
+    "tool-dropped": Code("unsupported", "the target does not support this tool, so it was dropped"),
+    "rule-applied": Code("info", "a tool rule of the user was applied"),
+    "call-repeated": Code("lossy", "the same call was made several times in a row"),
     "strict-added": Code(
-        "info", "`strict: false` made explicit, because the target's default differs"
+        "info", "`strict: false` was made explicit, because the target's default differs"
     ),
-    "schema-default": Code("info", "an empty parameter schema written out"),
-    "schema-narrowed": Code("info", "a schema in the words of the target, with the same meaning"),
-    "schema-loosened": Code("lossy", "limits in a schema that the target has no words for"),
-    "schema-refused": Code("lossy", "a schema that the target may refuse; it has no other form"),
-    "format-dropped": Code("info", "a format in a schema that the target does not know"),
-    "strict-dropped": Code("lossy", "a strict schema that the target cannot be strict about"),
+    "schema-default": Code("info", "an empty parameter schema was written out"),
+    "schema-narrowed": Code(
+        "info", "the schema was rewritten with the keywords of the target; its meaning is the same"
+    ),
+    "schema-loosened": Code(
+        "lossy", "the target has no keywords for some limits of the schema, so they were dropped"
+    ),
+    "schema-refused": Code(
+        "lossy", "the target may reject the schema, and there is no other form of it"
+    ),
+    "format-dropped": Code(
+        "info", "the target does not know a format in the schema, so it was dropped"
+    ),
+    "strict-dropped": Code("lossy", "the target cannot enforce this strict schema"),
     "required-filtered": Code(
-        "info", "parameters described as optional no longer listed as required"
+        "info", "parameters described as optional are no longer listed as required"
     ),
-    "tool-mapped": Code("lossy", "a provider's own tool replaced by the target's like it"),
+    "tool-mapped": Code(
+        "lossy", "a hosted tool was replaced by the corresponding one of the target"
+    ),
     "tool-wrapped": Code(
-        "info", "a tool that the target does not know, told as a function; its calls come back"
+        "info",
+        "the target has no such tools; it is declared as a function, and calls are converted back",
     ),
     "namespace-flattened": Code(
-        "info", "tools of a namespace declared one by one; their calls come back with the namespace"
+        "info", "the tools of a namespace were declared one by one; calls get the namespace back"
     ),
     "tools-emulated": Code(
         "info",
-        "tools, calls and results told as text to a model that has no tools; calls come back",
+        "the model has no tools; they are described as text, and calls are converted back",
     ),
-    "choice-mapped": Code("lossy", "a tool choice replaced by the nearest one"),
-    "tool-duplicate": Code("lossy", "a tool declared twice under one name; the first counts"),
+    "choice-mapped": Code(
+        "lossy", "the tool choice was replaced by the nearest one that the target has"
+    ),
+    "tool-duplicate": Code(
+        "lossy", "a tool was declared twice under one name; only the first is used"
+    ),
     "name-aliased": Code(
-        "info", "a tool's name that the target forbids, replaced; answers have the client's own"
+        "info", "the target forbids this tool name, so it was replaced; answers have the original"
     ),
     "id-aliased": Code(
-        "info", "a call's id in a form that the target takes, the same for its result"
+        "info", "the target forbids this call id, so it was replaced, in the call and in its result"
     ),
-    "id-made": Code("info", "an id that the source left out"),
+    "id-made": Code("info", "the source left out an id, so one was generated"),
     "stream-mended": Code(
-        "info", "a stream in its own protocol, written anew where it lacked what clients need"
+        "info",
+        "the stream lacked something that clients need, so it was encoded again from there on",
     ),
-    "id-dropped": Code("info", "an id that the target has no place for; order and name stand in"),
-    "arguments-normalised": Code("info", "arguments brought into the form of one JSON text"),
-    "arguments-wrapped": Code("info", "arguments that are no object, wrapped in one, reversibly"),
+    "id-dropped": Code(
+        "info", "the target has no ids here; order and name identify the call instead"
+    ),
+    "arguments-normalised": Code("info", "the arguments were rewritten as one JSON text"),
+    "arguments-wrapped": Code(
+        "info", "the arguments are no object, so they were wrapped in one, reversibly"
+    ),
     "arguments-unwrapped": Code(
-        "info", "free-form input that a model gave in another form than it was asked for"
+        "info", "the model gave free-form input in another form than requested"
     ),
-    "arguments-invalid": Code("lossy", "arguments that are no JSON, passed on as raw text"),
+    "arguments-invalid": Code(
+        "lossy", "the arguments are not valid JSON and were sent as raw text"
+    ),
     "arguments-mismatch": Code(
-        "lossy", "arguments that do not fit the schema of their tool, delivered as they came"
+        "lossy", "the arguments do not match the schema of their tool and were not changed"
     ),
-    "arguments-repaired": Code("info", "arguments repaired to fit the schema of their tool"),
-    "arguments-unchecked": Code("info", "arguments of a tool whose schema cannot be read"),
-    "arguments-sanitised": Code("lossy", "control characters taken out of arguments, as asked for"),
+    "arguments-repaired": Code(
+        "info", "the arguments were repaired to match the schema of their tool"
+    ),
+    "arguments-unchecked": Code(
+        "info", "the schema of the tool cannot be read, so the arguments were not checked"
+    ),
+    "arguments-sanitised": Code(
+        "lossy", "control characters were removed from the arguments, as requested"
+    ),
     "call-promoted": Code(
-        "info", "a call that the model wrote into its text, made a call; blank around it went too"
+        "info",
+        "the model wrote a call into its text; it and the blanks around it were replaced by a call",
     ),
-    "call-duplicate": Code("info", "a call that came both as a call and as text, delivered once"),
-    "call-cut": Code("info", "a call in the text that broke off; it is not delivered as a call"),
+    "call-duplicate": Code("info", "a call came both as a call and as text; it was delivered once"),
+    "call-cut": Code("info", "a call in the text broke off and was not delivered as a call"),
     "reasoning-promoted": Code(
-        "info", "reasoning that the model wrote into its text, made reasoning"
+        "info", "the model wrote reasoning into its text; it was delivered as reasoning"
     ),
-    "marks-dropped": Code("info", "marks in the text that mean nothing to the reader"),
-    "call-invalid": Code("lossy", "a call that does not fit its tool, to be asked for again"),
-    "calls-over-limit": Code("lossy", "more calls in one answer than the client takes"),
+    "marks-dropped": Code(
+        "info", "marks without meaning for the reader were removed from the text"
+    ),
+    "call-invalid": Code("lossy", "the call does not match its tool and should be requested again"),
+    "calls-over-limit": Code("lossy", "the answer has more calls than the client accepts"),
     "error-marked": Code(
-        "info", "a failed tool result marked in its text, because the target has no flag"
+        "info",
+        "the target has no flag for failed tool results, so the failure is marked in the text",
     ),
-    "result-unmatched": Code("lossy", "a tool result whose call is not in the conversation"),
-    "call-unanswered": Code("lossy", "a tool call without its result in the conversation"),
-    "call-renamed": Code("info", "a call whose id was taken; its results have the new one too"),
-    "call-unknown": Code("info", "a call of a tool that the request does not declare"),
-    "message-dropped": Code("info", "a message without content"),
+    "result-unmatched": Code("lossy", "the call of this tool result is not in the conversation"),
+    "call-unanswered": Code("lossy", "the result of this tool call is not in the conversation"),
+    "call-renamed": Code(
+        "info", "the id of the call was in use, so the call and its results got a new one"
+    ),
+    "call-unknown": Code("info", "the request does not declare the tool of this call"),
+    "message-dropped": Code("info", "the message has no content, so it was dropped"),
     # responses
-    "choices-dropped": Code("lossy", "further choices where the target has one"),
-    "stop-mapped": Code("lossy", "a stop reason replaced by the nearest one"),
-    "usage-dropped": Code("info", "token counts that the target does not break down"),
-    "usage-scaled": Code(
-        "info", "tokens of the prompt counted in proportion to the window the client believes in"
+    "choices-dropped": Code("lossy", "the target has one choice, so the others were dropped"),
+    "stop-mapped": Code(
+        "lossy", "the stop reason was replaced by the nearest one that the target has"
     ),
-    "logprobs-dropped": Code("lossy", "token probabilities that the target has no place for"),
-    "event-skipped": Code("lossy", "a broken or unknown piece of a stream, passed over"),
+    "usage-dropped": Code("info", "the target does not break down these token counts"),
+    "usage-scaled": Code(
+        "info",
+        "prompt tokens are reported in proportion to the context window that the client assumes",
+    ),
+    "logprobs-dropped": Code(
+        "lossy", "the target cannot express token probabilities, so they were dropped"
+    ),
+    "event-skipped": Code("lossy", "a broken or unknown event of the stream was skipped"),
     "status-changed": Code(
-        "info", "an HTTP status that the target's clients know under another number"
+        "info", "the target's clients expect another HTTP status for this error"
     ),
 }
 

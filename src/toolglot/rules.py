@@ -1,7 +1,7 @@
-"""Tool rules: what a user wants done to tools on the way, as data.
+"""Tool rules: what a user wants done to tools, as data.
 
-None apply by default: tools are translated, not filtered. A rule can keep tools from a target, give
-them another name there, map their parameters, and tell the model what to use instead.
+None apply by default: tools are translated, not filtered. A rule can remove tools, give
+them another name, map their parameters, and say what the model should use instead.
 """
 
 from collections.abc import Mapping
@@ -12,31 +12,31 @@ from msgspec import Struct
 
 
 class ToolRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Rules for the tools of one translation. Names are the client's; `*` stands for anything."""
+    """Rules for the tools of one translation. Names are the client's; `*` matches anything."""
 
     filter: tuple[str, ...] = ()
-    """Tools that the target never sees."""
+    """Tools that are not sent to the target."""
 
     rename: Mapping[str, str] = {}
-    """Tools that the target knows under another name."""
+    """Tools that have another name at the target."""
 
     parameters: Mapping[str, Mapping[str, str]] = {}
-    """By tool: parameters that the target knows under another name."""
+    """By tool: parameters that have another name at the target."""
 
     guidance: Mapping[str, str] = {}
-    """By filtered tool: what to tell the model to do instead, put before the system prompt."""
+    """By filtered tool: what the model should do instead, put before the system prompt."""
 
     clean: bool = False
-    """Take sentences that mention a filtered tool out of system text."""
+    """Remove sentences that mention a filtered tool from system text."""
 
     repeat_warning: int | None = None
-    """Note it when the same call was made this many times in a row."""
+    """Add a note when the same call was made this many times in a row."""
 
     repeat_limit: int | None = None
-    """Refuse the request when the same call was made this many times in a row."""
+    """Reject the request when the same call was made this many times in a row."""
 
     def filters(self, name: str) -> bool:
-        """Whether a tool is kept from the target."""
+        """Whether a tool is removed."""
         return any(fnmatchcase(name, pattern) for pattern in self.filter)
 
 

@@ -1,6 +1,6 @@
-"""How calls find their way back: what adapting did to tools and ids, to be undone in the answer.
+"""What adapting did to tools and ids of a request, to be undone in the calls of the answer.
 
-A pass that gives a tool another name, shape or schema, or a call another id, writes down here how
+A pass that gives a tool another name, shape or schema, or a call another id, records here how
 to undo it. The answer's calls are then what the client declared. Since adapting is deterministic,
 the same undo follows from the client's request alone; no server state is needed.
 """
@@ -39,10 +39,10 @@ class UndoStep(Struct, frozen=True, kw_only=True):
     """The same piece by piece, where that can be done."""
 
     odd: Callable[[str], str] | None = None
-    """What is odd about the provider's arguments, in words, if they came not as asked for."""
+    """What is wrong with the provider's arguments, in words, if they have another form."""
 
     part: Callable[[ToolCall], Part] | None = None
-    """What the client knows in place of the call, where that is a part of its protocol's own."""
+    """The part of the client's protocol that replaces the call, if it has its own."""
 
     def undo(self, call: ToolCall) -> ToolCall:
         """The call as it would have been without this change."""
@@ -89,17 +89,17 @@ class Undo:
         self.ids[after] = before
 
     def steps(self, name: str) -> tuple[UndoStep, ...]:
-        """What was done to the tool that the provider calls so, latest first."""
+        """What was done to the tool that has this name at the provider, latest first."""
         return self.tools.get(name, ())[::-1]
 
     def call(self, call: ToolCall) -> ToolCall:
-        """A provider's call as the client knows it."""
+        """A provider's call as the client declared its tool."""
         for step in self.steps(call.name):
             call = step.undo(call)
         return replace(call, id=self.ids[call.id]) if call.id in self.ids else call
 
     def part(self, call: ToolCall) -> Part:
-        """The same, or the part that the client knows in place of a call."""
+        """The same, or the part that replaces the call in the client's protocol."""
         make = next((step.part for step in self.steps(call.name) if step.part is not None), None)
         known = self.call(call)
         return make(known) if make is not None else known

@@ -150,11 +150,11 @@ def at_home(notes: Any, source: str, target: str) -> list[Any]:
     """Notes of the way back, with the paths of settings as the source calls them."""
     home, away = get_protocol(source).SURFACE, get_protocol(target).SURFACE
     names = {path: home.settings.get(field, field) for field, path in away.settings.items()}
-    names[away.messages] = home.messages
+    names[away.messages.path] = home.messages.path
 
     def moved(path: str) -> str:
-        if path.startswith(f"{away.messages}["):
-            return f"{home.messages}[*]"
+        if path.startswith(f"{away.messages.path}["):
+            return f"{home.messages.path}[*]"
         return names.get(path, path)
 
     return [replace(note, path=moved(note.path)) for note in notes]

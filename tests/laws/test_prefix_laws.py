@@ -48,7 +48,9 @@ PICTURE = ir.Image(source=ir.Inline(media_type="image/png", data="iVBORw0KGgo=")
 # --- a session of twenty turns --------------------------------------------------------------------
 
 
-def spoken(index: int, read: str = "read.file", look: str = "look", long: str = LONG) -> ir.Message:
+def model_turn(
+    index: int, read: str = "read.file", look: str = "look", long: str = LONG
+) -> ir.Message:
     """What a model says: words, a call or parallel calls, by turns; it knows the tools by these
     names.
     """
@@ -68,7 +70,7 @@ def spoken(index: int, read: str = "read.file", look: str = "look", long: str = 
     return assistant("one", "two")
 
 
-def answered(index: int, calls: list[ir.ToolCall]) -> ir.Message:
+def client_turn(index: int, calls: list[ir.ToolCall]) -> ir.Message:
     """What a client says to that: the results, some of them failed or with pictures, or words."""
     if not calls:
         return user(f"first {index}", *([PICTURE] if index % 2 else [f"second {index}"]))
@@ -86,29 +88,29 @@ def asked(source: str, *messages: ir.Message, **more: Any) -> dict[str, Any]:
 
 
 @cache
-def told(source: str) -> tuple[bytes, ...]:
+def client_requests(source: str) -> tuple[bytes, ...]:
     """The requests of a client whose history was made elsewhere."""
     messages = [user("question")]
     requests = []
     for index in range(TURNS):
         body = asked(source, *messages, system=SYSTEM, tools=TOOLS, max_tokens=99)
         requests.append(json.dumps(body).encode())
-        said = spoken(index)
-        messages += [said, answered(index, parts_of(said, ir.ToolCall))]
+        said = model_turn(index)
+        messages += [said, client_turn(index, parts_of(said, ir.ToolCall))]
     return tuple(requests)
 
 
-def sent(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
+def translated(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
     """What a provider gets of such a session."""
     return [
         json.loads(
             translate_request(data, source=source, target=target, path=PATH, **options)[0].data()
         )
-        for data in told(source)
+        for data in client_requests(source)
     ]
 
 
-def lived(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
+def live(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
     """What a provider gets of a session in which it answered itself, with ids and reasoning state
     of its own, and the client sends back what it was given.
     """
@@ -120,12 +122,14 @@ def lived(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
         got = exchange.request(json.dumps(body).encode(), PATH)
         requests.append(json.loads(got.data))
         tools = decode_request(got.data, source=target, path=got.path or PATH).tools
-        said = spoken(index, *(each.name for each in tools if isinstance(each, ir.FunctionTool)))
+        said = model_turn(
+            index, *(each.name for each in tools if isinstance(each, ir.FunctionTool))
+        )
         reply = encode_response(answer(*said.parts), target=target).data()
         shown = json.loads(exchange.response(reply).data)
         calls = parts_of(decode_response(shown, source=source), ir.ToolCall)
         body[path] += RESEND[source](shown)
-        body[path] += asked(source, answered(index, calls))[path]
+        body[path] += asked(source, client_turn(index, calls))[path]
     return requests
 
 
@@ -144,9 +148,9 @@ def without_ids(value: Any) -> Any:
     return kept
 
 
-def loose(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
+def translated_without_ids(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
     """What a provider gets of a session of a client that leaves out ids."""
-    bodies = [without_ids(json.loads(data)) for data in told(source)]
+    bodies = [without_ids(json.loads(data)) for data in client_requests(source)]
     return [
         json.loads(
             translate_request(each, source=source, target=target, path=PATH, **options)[0].data()
@@ -156,11 +160,11 @@ def loose(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
 
 
 SESSIONS = [
-    pytest.param(sent, id="told"),
-    pytest.param(loose, id="loose"),
-    pytest.param(lived, id="lived"),
-    pytest.param(partial(lived, ids="prefix", id_max=20), id="short ids"),
-    pytest.param(partial(lived, tools="emulated"), id="emulated"),
+    pytest.param(translated, id="history"),
+    pytest.param(translated_without_ids, id="no ids"),
+    pytest.param(live, id="live"),
+    pytest.param(partial(live, ids="prefix", id_max=20), id="short ids"),
+    pytest.param(partial(live, tools="emulated"), id="emulated"),
 ]
 
 
@@ -227,8 +231,8 @@ def test_a_request_reads_what_the_one_before_wrote(session: Any, source: str, ta
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[1] in MARKED])
 def test_marks_are_all_that_marking_changes(source: str, target: str) -> None:
     """case-40: a request with marks says the same as one without."""
-    unmarked = sent(source, target, prompt_cache="off")
-    for one, other in zip(sent(source, target), unmarked, strict=True):
+    unmarked = translated(source, target, prompt_cache="off")
+    for one, other in zip(translated(source, target), unmarked, strict=True):
         assert text(plain(blocks(one))) == text(blocks(other))
         assert one.keys() == other.keys()
         for key in one.keys() - set(PLACES):
@@ -237,7 +241,7 @@ def test_marks_are_all_that_marking_changes(source: str, target: str) -> None:
 
 def test_the_session_has_all_that_could_change() -> None:
     """Calls and results, pictures, reasoning state, names and ids that are aliased."""
-    last = lived("openai-chat", "anthropic")[-1]
+    last = live("openai-chat", "anthropic")[-1]
     kinds = {block.get("type") for block in blocks(last)}
     assert kinds >= {"text", "image", "thinking", "tool_use", "tool_result"}
     assert text(last).count('"signature": "c2lnbmF0dXJl') > TURNS // 2

@@ -6,19 +6,19 @@ from toolglot.errors import DecodeError
 from toolglot.wire import jsontext
 
 VALUE_KEY: Final = "$value"
-"""Wraps arguments that are JSON but no object, for protocols that insist on one."""
+"""Wraps arguments that are JSON but no object, for protocols that require one."""
 
 INVALID_KEY: Final = "$invalid"
-"""Wraps arguments that are no JSON."""
+"""Wraps arguments that are not valid JSON."""
 
 Trouble: TypeAlias = tuple[
     Literal["arguments-invalid", "arguments-wrapped", "arguments-normalised"], str
 ]
-"""The code of the note that is due, and why."""
+"""The code of the note, and its message."""
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], tuple[Trouble, ...]]:
-    """Arguments as an object, and what was not right about them; see `arguments_text`."""
+    """Arguments as an object, and what was wrong with them; see `arguments_text`."""
     trouble: tuple[Trouble, ...] = ()
     try:
         value = jsontext.decode(text) if text else {}

@@ -1,4 +1,4 @@
-"""Where a protocol keeps calls: to read a piece of a response, or to tell whose it is."""
+"""Where a protocol has calls: to parse a piece of a response, or to detect its protocol."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class CallPlaces(Struct, frozen=True, kw_only=True):
         return any(map(self._is_call, _follow(response, f"{self.turn}.{self.calls}")))
 
     def whole(self, piece: Json) -> Json:
-        """A response; one is put around a bare call, and around a bare message."""
+        """A response; a bare call or a bare message is wrapped in one."""
         if self._is_call(piece):
             return _around(piece, f"{self.turn}.{self.calls}")
         first = self.turn.partition(".")[0].removesuffix("[]")
@@ -44,7 +44,7 @@ class CallPlaces(Struct, frozen=True, kw_only=True):
         return _around(piece, self.turn) if bare else piece
 
     def messages(self, response: Json) -> list[Json]:
-        """What the model said, as a history wants it; the first of several choices."""
+        """The model's turn as it goes into a history; the first of several choices."""
         if self.content:
             return [{"role": "assistant", "content": response.get(self.content) or []}]
         found: Any = response

@@ -40,7 +40,7 @@ _OVERFLOW: Final = (
 
 
 def is_error(status: int) -> bool:
-    """Whether an HTTP status says that the request failed."""
+    """Whether an HTTP status is an error."""
     return status >= _FIRST_ERROR
 
 

@@ -1,8 +1,8 @@
-"""Typed reading of JSON objects, where what nobody read is kept.
+"""Typed reading of JSON objects that keeps whatever was not read.
 
-A `Fields` takes the members of one object away one by one. Whatever is left at the end becomes the
-`extras` of the value that was read, and the context learns of it, so that a decoder cannot lose a
-field by forgetting it. A member that is `null` counts as absent and stays among the rest.
+A `Fields` removes the members of one object one by one. Whatever is left at the end becomes the
+`extras` of the value that was read, and is reported to the context, so that a decoder cannot lose a
+field by forgetting it. A member that is `null` counts as absent and remains in the rest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -85,11 +85,11 @@ class Fields:
         return ".".join(reversed(steps))
 
     def fail(self, key: str, message: str) -> NoReturn:
-        """Refuse the input because of one member."""
+        """Reject the input because of one member."""
         raise DecodeError(self.path(key), message)
 
     def note(self, code: str, key: str = "", message: str = "") -> None:
-        """Write down what reading this object changed."""
+        """Add a note of what reading this object changed."""
         self.document.ctx.note(code, self.path(key), message)
 
     # --- asking without taking
@@ -98,7 +98,7 @@ class Fields:
         return key in self._left
 
     def peek(self, key: str) -> Any:
-        """The value of a member, which stays."""
+        """The value of a member, which is not removed."""
         return self._left.get(key)
 
     # --- taking
@@ -151,7 +151,7 @@ class Fields:
         return value
 
     def maybe_number(self, key: str) -> float | None:
-        """A number, if there is one; an integer stays one, and a long decimal stays exact."""
+        """A number, if there is one: an integer as such, and a long decimal exactly."""
         value = self._left.get(key)
         if value is None:
             return None
@@ -162,7 +162,7 @@ class Fields:
         return number
 
     def maybe_object(self, key: str) -> Json | None:
-        """An object as it stands, if there is one."""
+        """An object as it is, if there is one."""
         value = self._left.get(key)
         if value is None:
             return None
@@ -172,7 +172,7 @@ class Fields:
         return value
 
     def maybe_list(self, key: str) -> list[Any] | None:
-        """An array as it stands, if there is one. An empty one also stays among the rest."""
+        """An array as it is, if there is one. An empty one also remains in the rest."""
         value = self._left.get(key)
         if value is None:
             return None
@@ -201,7 +201,7 @@ class Fields:
         return Fields(value, self.document, self, key)
 
     def maybe_fields(self, key: str) -> "Fields | None":
-        """An object, if there is one, to be read in turn. An empty one also stays in the rest."""
+        """An object, if there is one, to be read in turn. An empty one also remains in the rest."""
         value = self._left.get(key)
         if value is None:
             return None
@@ -221,12 +221,12 @@ class Fields:
         return Fields(value, self.document, self, (key, index))
 
     def constant(self, key: str, value: Any) -> None:
-        """Take a member away if it says what the protocol always says there."""
+        """Remove a member if it has the value that it always has in the protocol."""
         if key in self._left and self._left[key] == value:
             del self._left[key]
 
     def whole(self) -> Json:
-        """Everything that is still there, as one object."""
+        """Everything that is left, as one object."""
         return self._left.copy()
 
     def absorb(self, child: "Fields") -> None:
@@ -244,7 +244,7 @@ class Fields:
     # --- the rest
 
     def rest(self) -> Extras:
-        """What nobody took, as the extras of the value just read."""
+        """What was not read, as the extras of the value just read."""
         left, document = self._left, self.document
         if left:
             document.ctx.leave(self, document.minor, left)

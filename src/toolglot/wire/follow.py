@@ -1,7 +1,7 @@
-"""Streams that stay in their protocol, split into events that are judged one by one.
+"""Streams that are not translated, split into events that are checked one by one.
 
 Clients differ in what they tolerate. An event that lacks what the strictest of them need has to be
-encoded anew; everything else passes byte for byte.
+encoded again; everything else passes byte for byte.
 """
 
 import re
@@ -27,14 +27,14 @@ class Check(Protocol):
     """What a protocol's strictest clients need, event by event."""
 
     ended: bool
-    """Whether they were told that the answer is complete."""
+    """Whether they know that the answer is complete."""
 
     def sound(self, name: str, value: Json) -> bool:
-        """Whether they can read this event."""
+        """Whether they can parse this event."""
         ...
 
     def sound_mark(self, payload: bytes) -> bool:
-        """Whether they can read an event that is no JSON object."""
+        """Whether they can parse an event that is no JSON object."""
         ...
 
 
@@ -94,7 +94,7 @@ class EventSplitter:
             yield self._split(rest, last=True)
 
     def take(self) -> bytes:
-        """The bytes that are no whole event yet, for whoever splits the stream from here on."""
+        """The bytes that are no whole event yet, for the decoder that reads on."""
         rest = b"".join(self._tail)
         self._tail.clear()
         self._edge, self._size = b"", 0

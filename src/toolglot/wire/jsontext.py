@@ -21,10 +21,10 @@ _TOO_DEEP: Final = "nested too deeply to be read"
 
 
 class Notes(Protocol):
-    """Takes notes: the part of a `Context` that reading JSON needs."""
+    """Collects notes: the part of a `Context` that reading JSON needs."""
 
     def note(self, code: str, path: str) -> None:
-        """Write down a change."""
+        """Add a note of a change."""
         ...
 
 
@@ -83,7 +83,7 @@ def glance(data: bytes) -> Glance:
 
 
 def splice(data: bytes, key: str, value: Any) -> bytes:
-    """A JSON object with one member set; all others stay as they were written."""
+    """A JSON object with one member set; all others are unchanged."""
     return encode({**members(data), key: value})
 
 
@@ -255,7 +255,7 @@ def _decode_carefully(data: bytes | str, ctx: Notes | None) -> Any:
 
 
 def _inspect(value: Any, ctx: Notes | None) -> None:
-    """Refuse duplicate keys and note lone surrogates, each with its path."""
+    """Reject duplicate keys and note lone surrogates, each with its path."""
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:
         path, node = stack.pop()
@@ -293,7 +293,7 @@ def _is_unicode(value: str) -> bool:
 
 
 def _encode_carefully(value: Any) -> bytes:
-    """The text of a value that holds lone surrogates: only an escape can carry them."""
+    """The text of a value that holds lone surrogates: they can only be written as escapes."""
     written: list[bytes] = []
     stack: list[Any] = [value]
     while stack:

@@ -1,4 +1,4 @@
-"""A request or response as it travels: body, and what of the HTTP around it matters."""
+"""A request or response on the wire: its body, and what matters of the HTTP around it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ class WireResponse(Struct, frozen=True, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the status says success."""
+        """Whether the status means success."""
         return 200 <= self.status < 300  # noqa: PLR2004 - the meaning of the numbers is HTTP's
 
 

@@ -91,7 +91,7 @@ def from_url(url: str) -> Source:
 
 
 def cannot_carry(part: Part, ctx: Context) -> Json | None:
-    """None: leave out a part that has no form in the target, saying so.
+    """None: leave out a part that has no form in the target, with a note.
 
     Adapting has replaced such parts before an encoder sees them; this is for values that were made
     by hand and encoded directly.

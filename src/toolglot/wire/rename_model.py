@@ -1,7 +1,7 @@
 """Another name for the model in an answer that is otherwise passed on as it is.
 
 Some clients drop the reasoning of an answer whose model is not the one they asked for. Only lines
-that name a model are decoded and encoded again; every other byte stays.
+that name a model are decoded and encoded again; every other byte is unchanged.
 """
 
 from typing import Any, Final

@@ -98,13 +98,13 @@ def parse(data: bytes, ctx: Context, count: int, value: Json | None = None) -> J
 
 
 def cut_off(parts: OpenParts) -> Iterator[Event]:
-    """What follows when a stream just ends: open parts closed as incomplete, and an error."""
+    """The events for a stream that breaks off: open parts closed as incomplete, and an error."""
     yield from parts.end_all(incomplete=True)
     yield Failed(ApiError(kind="server", message=CUT, status=502))
 
 
 class BaseStreamDecoder(ABC):
-    """Bytes to events: a protocol says what one event of its streams means."""
+    """Bytes to events: a protocol defines what one event of its streams means."""
 
     def __init__(self, document: WireDocument, framing: Framing) -> None:
         self._ctx = document.ctx
@@ -131,7 +131,7 @@ class BaseStreamDecoder(ABC):
         """What one event of the stream means; `value` is its JSON if that was read already."""
 
     def _at_end(self) -> Iterator[Event]:
-        """What it means that the bytes end before anything said that the response is over."""
+        """The events for bytes that end before the response is complete."""
         return self._cut_off()
 
     def _parse(self, payload: bytes, value: Json | None) -> Json | None:
@@ -149,7 +149,7 @@ class BaseStreamDecoder(ABC):
 
 
 class BaseStreamEncoder(ABC):
-    """Events to bytes: a protocol says how each kind of event is written; some write nothing."""
+    """Events to bytes: a protocol defines how each kind of event is written; some write nothing."""
 
     _writers: ClassVar[Mapping[type[Any], Callable[[Any, Any], bytes]]]
 

@@ -1,12 +1,11 @@
-"""The rules that the streams of a protocol keep, and two ways to run them.
+"""The rules for the streams of a protocol, and two ways to run them.
 
 A linter is a table of rules over one state. A rule names the kinds of event that it looks at and
 yields a sentence for everything wrong; it sees the state as it was before the event. What known
-clients cannot do without is marked in the rule itself, as `strict`: a cheap predicate for each kind
-of event.
+clients require is marked in the rule itself, as `strict`: a cheap predicate for each kind of event.
 
 - `Linter.run` reports every rule that a recorded stream breaks.
-- `StrictCheck` follows a stream while it passes, and runs the marked predicates alone.
+- `StrictCheck` follows a stream that passes through, and runs the marked predicates alone.
 
 Whatever the check rejects, the linter reports too.
 """
@@ -57,10 +56,10 @@ class State:
         return self.over
 
     def take(self, frame: Frame) -> None:
-        """Learn from an event, for the linter alone."""
+        """Update the state by an event, for the linter only."""
 
     def mark(self) -> None:
-        """Learn that `[DONE]` came."""
+        """Update the state by `[DONE]`."""
 
 
 S = TypeVar("S", bound=State)
@@ -69,31 +68,31 @@ Finding: TypeAlias = str | tuple[int, str]
 
 
 class Rule(Struct, Generic[S], frozen=True):
-    """A short stable code, what it demands, the kinds of event it looks at, and the check."""
+    """A short stable code, what it requires, the kinds of event it applies to, and the check."""
 
     code: str
     meaning: str
     on: tuple[str, ...]
     check: Callable[[S, Frame], Iterator[Finding]]
     strict: Callable[[S, Json], bool] | None = None
-    """False for events on which known clients break; None: they forgive it."""
+    """False for events on which known clients fail; None: they tolerate it."""
     strict_on: tuple[str, ...] = ()
-    """The kinds of event for which that is known; none: all that the rule looks at."""
+    """The kinds of event for which that is known; none: all that the rule applies to."""
 
 
 class Linter(Struct, Generic[S], frozen=True, kw_only=True):
-    """How the streams of one protocol are read, and the rules that they keep."""
+    """How the streams of one protocol are read, and their rules."""
 
     frames: Callable[[bytes, Kind], Iterable[Frame]]
     kind: Kind
     state: Callable[[], S]
     follow: Mapping[str, Callable[[S, Json], None]]
-    """What the state learns for strict predicates, by kind of event."""
+    """What updates the state for strict predicates, by kind of event."""
     rules: tuple[Rule[S], ...]
     named: bool = False
-    """Clients go by the `event:` line, so an event without it is lost on them."""
+    """Clients dispatch on the `event:` line, so they ignore an event without it."""
     done: bool = False
-    """Clients accept `[DONE]` behind a complete answer."""
+    """Clients accept `[DONE]` after a complete answer."""
 
     def run(self, data: bytes) -> list[Violation]:
         """Every rule that a stream breaks, in the order of its events."""
@@ -136,7 +135,7 @@ class _Found(Generic[S]):
 
 _Strict: TypeAlias = tuple[Callable[[Any, Json], bool], ...]
 _Step: TypeAlias = tuple[_Strict, Callable[[Any, Json], None] | None]
-"""For a kind of event: the predicates, and what the state learns from it."""
+"""For a kind of event: the predicates, and what updates the state."""
 
 
 class StrictCheck:

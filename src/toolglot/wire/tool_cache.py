@@ -1,13 +1,13 @@
-"""The cache of work on tools: agents send the same tools with every request of a conversation.
+"""A cache of work on tools: agents send the same tools with every request of a conversation.
 
-`recall` remembers what a step of a translation makes of all tools of a request. The text of `tools`
-is read once (`read_known`), and `Context.known` holds the tools as the last step left them; a step
-that still finds them there need not do its work again. Its notes are repeated every time. What is
-remembered is shared by all translations, so nothing may change it. That is why only callers that
-hand out bytes and nothing else read requests with `read_known`.
+`recall` caches what a step of a translation makes of all tools of a request. The text of `tools` is
+read once (`read_known`), and `Context.known` has the tools as the last step left them; a step that
+still finds them there need not do its work again. Its notes are repeated every time. What is cached
+is shared by all translations, so nothing may change it. That is why only callers that return bytes
+and nothing else read requests with `read_known`.
 
-`by_text` remembers what a function makes of one schema, for callers that hand out objects: they get
-a copy each time. Within a request the text of a schema is written once.
+`by_text` caches what a function makes of one schema, for callers that return objects: they get a
+copy each time. Within a request the text of a schema is written once.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _R = TypeVar("_R")
 _TOOLS: Final = "tools"
 _TEXTS: Final = 64
 _LONGEST: Final = 2**18
-"""How many texts of tools are remembered, and how many bytes one of them may have."""
+"""How many texts of tools are cached, and how many bytes one of them may have."""
 _STEPS: Final = 8 * _TEXTS
 _SCHEMAS: Final = 1024
 
@@ -110,7 +110,7 @@ class _Made(Struct, frozen=True):
 @lru_cache(maxsize=_STEPS)
 def _make(step: _Step) -> _Made:
     work, tools, source, target = step.same
-    # The work gets a context of its own, and so does the key: the request's must not stay alive.
+    # The work gets a context of its own, and so does the key: the request's must not be kept alive.
     ctx = Context(step.ctx.options, source=source, target=target)
     ctx.tool_paths, step.ctx = step.ctx.tool_paths, ctx
     value = work(tools, ctx)
@@ -124,7 +124,7 @@ def _make(step: _Step) -> _Made:
 def by_text(
     work: Callable[[Json, Unpack[_A]], tuple[Json, _R]],
 ) -> Callable[[Json, Context, Unpack[_A]], tuple[Json, _R]]:
-    """Remember what a pure function makes of a schema: the same one or another, and a result.
+    """Cache what a pure function makes of a schema: the same one or another, and a result.
 
     The schema that comes back is the caller's own; the result is shared, so nothing may change it.
     """

@@ -215,7 +215,7 @@ def test_the_table_of_prefixes(given, provider, wanted):
 
 def test_every_prefix_of_a_protocol_is_known():
     surfaces = [get_protocol(name).SURFACE for name in NAMES]
-    assert {each.id_prefix for each in surfaces} == {*PREFIXES, None}
+    assert {each.calls.id_prefix for each in surfaces} == {*PREFIXES, None}
     assert with_prefix("fc_call_1", "call_") == "call_call_1"
 
 

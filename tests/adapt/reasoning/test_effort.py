@@ -8,6 +8,7 @@ from toolglot.adapt.reasoning.effort import adapt_reasoning, budget_of, effort_o
 from toolglot.context import Options
 from toolglot.ir import Reasoning as ReasoningPart
 from toolglot.ir import ReasoningSettings
+from toolglot.surface import ReasoningSupport
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 OFF, ON = ReasoningSettings(enabled=False), ReasoningSettings(enabled=True)
@@ -107,7 +108,8 @@ def test_an_effort_that_is_not_known_is_the_nearest(effort, told):
 
 def test_an_effort_is_told_as_a_budget_where_there_are_only_those():
     ctx = pair("openai-chat", "gemini")
-    ctx.target = replace(ctx.target, reasoning=frozenset({"budget"}), efforts=())
+    only = ReasoningSupport(controls=frozenset({"budget"}))
+    ctx.target = replace(ctx.target, reasoning=only)
     request = adapt_reasoning(asking(user("hi"), reasoning=ReasoningSettings(effort="low")), ctx)
     assert request.reasoning == ReasoningSettings(budget=2048)
     assert [code for code, _, _ in notes(ctx)] == ["value-mapped"]
@@ -115,7 +117,8 @@ def test_an_effort_is_told_as_a_budget_where_there_are_only_those():
 
 def test_an_effort_is_only_a_switch_where_there_is_nothing_else():
     ctx = pair("openai-chat", "ollama")
-    ctx.target = replace(ctx.target, reasoning=frozenset({"switch"}), efforts=())
+    only = ReasoningSupport(controls=frozenset({"switch"}))
+    ctx.target = replace(ctx.target, reasoning=only)
     settings = ReasoningSettings(enabled=True, effort="low")
     request = adapt_reasoning(asking(user("hi"), reasoning=settings), ctx)
     assert request.reasoning == ReasoningSettings(enabled=True)

@@ -21,7 +21,7 @@ def codes(ctx):
 
 def sealed(source, target, *parts, **more):
     ctx = pair(source, target, **more)
-    passes = [SealState(ctx), *([] if ctx.target.ordered else [OrderParts(ctx)])]
+    passes = [SealState(ctx), *([] if ctx.target.messages.ordered else [OrderParts(ctx)])]
     return adapt_whole(answer(*parts), passes, ctx).choices[0].parts, ctx
 
 

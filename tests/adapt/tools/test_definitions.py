@@ -164,7 +164,8 @@ def test_allowed_tools_where_they_can_be_said():
 
 def test_only_required_can_be_narrowed_somewhere():
     ctx = pair("openai-chat", "gemini")
-    ctx.target = replace(ctx.target, tool_choices=frozenset({"auto", "tool", "allowed.required"}))
+    choices = frozenset({"auto", "tool", "allowed.required"})
+    ctx.target = replace(ctx.target, tools=replace(ctx.target.tools, choices=choices))
     required = asking(
         user("hi"), tools=(tool("f"),), tool_choice=ToolChoice(mode="required", names=("f", "g"))
     )

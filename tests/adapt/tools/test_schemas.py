@@ -318,7 +318,7 @@ def test_schemas_for_servers_that_take_openapi_only():
     assert found.keys() == {"type", "properties", "required"}
     [loose] = [note for note in receipt if note.code == "schema-loosened"]
     assert loose.path == "tools[0]"
-    unsaid = loose.message.removeprefix("not said: ").split(", ")
+    unsaid = loose.message.removeprefix("dropped: ").split(", ")
     assert {"$ref", "uniqueItems", "patternProperties"} <= set(unsaid)
 
 

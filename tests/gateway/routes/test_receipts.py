@@ -30,5 +30,5 @@ def test_a_receipt_belongs_to_whoever_asked(tmp_path):
     assert one[0] == 200
     assert one[1]["provider"] == "demo"
     assert two[0] == 404
-    assert "only the latest are kept" in two[1]["error"]["message"]
+    assert "only the latest are stored" in two[1]["error"]["message"]
     assert nobody[0] == 401

@@ -2,11 +2,11 @@
 
 import base64
 import sys
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.counting import count_calls
 from tests.gateway import pictures
 
 from toolglot import ir
@@ -188,9 +188,5 @@ def test_many_tools_are_counted_quickly():
     request = asking(ir.Text(text="hi"), tools=tools)
     tokens.count_text("The vocabulary is loaded once.")
     first = estimate_request(request)
-    times = []
-    for _ in range(5):
-        began = time.process_time()
-        assert estimate_request(request) == first
-        times.append(time.process_time() - began)
-    assert min(times) < 0.010
+    assert count_calls(lambda: estimate_request(request)) < 500
+    assert estimate_request(request) == first

@@ -1,8 +1,8 @@
 """Parts of messages: media, cache marks, citations and what only one protocol understands.
 
 Every part is brought into a form that the target accepts in that place. What fits nowhere is
-replaced by a text that names it, never dropped without one. Media in a tool result that cannot
-stand there move into the user message that follows the results.
+replaced by a text that names it, never dropped without one. Media that are not allowed in a tool
+result move into the user message that follows the results.
 """
 
 from collections.abc import Callable, Mapping
@@ -109,7 +109,7 @@ class Walk:
         return tuple(adapted) if changed else parts
 
     def text(self, part: Text, _place: str, path: str) -> Text:
-        """Text keeps its words; marks and citations only where they can stand."""
+        """Text, with marks and citations only where the target allows them."""
         return cited(self._unmarked(part, path), self._target, path, self._ctx)
 
     def media(self, part: Media, place: str, path: str) -> Part | None:
@@ -124,7 +124,7 @@ class Walk:
             return Text(text=part.source.text)
         if place == "result" and accepts(target, "user", part):
             return None
-        self._ctx.note("part-dropped", path, f"{target.name} takes no {label(part)} here")
+        self._ctx.note("part-dropped", path, f"{target.name} does not accept {label(part)} here")
         return Text(text=f"[{describe(part)} left out]")
 
     def _note_details(self, part: Media, path: str) -> None:
@@ -143,7 +143,7 @@ class Walk:
         return normalise(self._unmarked(part, path), path, self._ctx)
 
     def result(self, part: ToolResult, _place: str, path: str) -> ToolResult:
-        """A result; media that cannot stand in it move behind the results."""
+        """A result; media that are not allowed in it move behind the results."""
         part = self._unmarked(part, path)
         if part.id in self._made:
             part = replace(part, id=self._made[part.id])
@@ -174,14 +174,14 @@ class Walk:
         return Text(text=part.text)
 
     def opaque(self, part: Opaque, _place: str, path: str) -> Part | None:
-        """A part of one protocol only, in that protocol only; what can be read of it stays."""
+        """A part that only one protocol has; for another, the text in it."""
         if part.protocol == self._target.name:
             return part
         named = self._source.found_tools if part.protocol == self._source.name else {}
         found = named.get(part.type)
         if found is not None and isinstance(part.value.get(found), str):
-            # All tools are declared at once here, so this is all that there is to say.
-            self._ctx.note("part-replaced", path, "the tool that was found is named", "info")
+            # All tools are declared at once here, so nothing else is needed.
+            self._ctx.note("part-replaced", path, "replaced by a text that names the tool", "info")
             return Text(text=f"This tool can be called now: {part.value[found]}")
         words = readable(part.value)
         self._ctx.note("part-dropped", path, f"{self._target.name} has no {part.type}")
@@ -212,7 +212,7 @@ _ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]
 
 
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
-    """A text with the citations that the target can show."""
+    """A text with the citations that the target can express."""
     shown = tuple(each for each in part.citations if shows(target, each))
     if len(shown) == len(part.citations):
         return part
@@ -226,7 +226,7 @@ def shows(target: Surface, citation: Citation) -> bool:
 
 
 def _needs_nothing(part: Part) -> bool:
-    """The common case, told apart quickly: plain text, plain calls, results of plain text."""
+    """The common case, detected quickly: plain text, plain calls, results of plain text."""
     kind = type(part)
     if kind is Text:
         return part.cache is None and not part.citations  # type: ignore[union-attr]  # a Text
@@ -245,7 +245,7 @@ def label(part: Media) -> str:
 
 
 def accepts(surface: Surface, place: str, part: Media) -> bool:
-    """Whether a medium may stand in a place; a file id means something to its issuer only."""
+    """Whether a medium is allowed in a place; a file id is valid at its issuer only."""
     if isinstance(part.source, FileRef) and part.source.issuer != surface.name:
         return False
     return label(part) in surface.media.accepted.get(place, ())
@@ -264,7 +264,7 @@ def describe(part: Media) -> str:
 
 
 def readable(value: Any) -> str:
-    """The words in a part of another protocol: its `text`, or those of its `content`."""
+    """The text in a part of another protocol: its `text`, or that in its `content`."""
     if isinstance(value, dict):
         if isinstance(value.get("text"), str):
             return str(value["text"])

@@ -220,7 +220,7 @@ def _count(request: Request) -> int:
 
 
 class _Dropper:
-    """Takes away a number of cache marks, the earliest first."""
+    """Removes a number of cache marks, the earliest first."""
 
     def __init__(self, excess: int) -> None:
         self._excess = excess

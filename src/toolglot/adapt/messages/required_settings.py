@@ -1,4 +1,4 @@
-"""What a target insists on: required fields."""
+"""What a target requires: a token limit, and whether to stream."""
 
 from msgspec.structs import replace
 
@@ -7,14 +7,14 @@ from toolglot.ir import Request
 
 
 def require_stream(request: Request, ctx: Context) -> Request:
-    """Say whether to stream, where silence means something else to the target."""
+    """Write `stream` explicitly where the target's default differs."""
     source, target = ctx.surfaces
     if request.stream is not None or source.stream.by_default == target.stream.by_default:
         return request
     ctx.note(
         "default-added",
         "stream",
-        f"{target.name} would take silence for {target.stream.by_default}",
+        f"the default of {target.name} is {target.stream.by_default}",
     )
     return replace(request, stream=source.stream.by_default)
 

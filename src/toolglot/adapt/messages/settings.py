@@ -1,4 +1,4 @@
-"""Settings of a request: what the target cannot express is taken out and named."""
+"""Settings of a request: what the target cannot express is removed, with a note."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,13 +17,13 @@ _SETTINGS: Final = tuple(name for name in Request.__struct_fields__ if name not 
 _WITHOUT_EFFECT: Final = frozenset(
     {("parallel_tool_calls", True), ("n", 1), ("stream", False), ("store", False)}
 )
-"""Settings that only repeat what is the rule where they cannot be said."""
+"""Values that are the default wherever the setting does not exist."""
 
 _CACHING: Final = frozenset({"cache_key", "cache_retention"})
 
 
 def drop_settings(request: Request, ctx: Context) -> Request:
-    """Take out the settings that the target does not have."""
+    """Remove the settings that the target does not have."""
     _, target = ctx.surfaces
     changes: dict[str, Any] = {}
     for field in _SETTINGS:
@@ -46,14 +46,13 @@ def _has_no_effect(field: str, value: object) -> bool:
     return isinstance(value, (bool, int)) and (field, value) in _WITHOUT_EFFECT
 
 
-# --- what reasoning forbids
-# --------------------------------------------------------------------------
+# --- what reasoning forbids -----------------------------------------------------------------------
 
 _SAMPLING: Final = ("temperature", "top_p", "top_k")
 
 
 def adapt_sampling(request: Request, ctx: Context) -> Request:
-    """Leave sampling to a target that allows no choice of it while it reasons."""
+    """Remove sampling settings that the target does not allow while it reasons."""
     target, settings = ctx.surfaces[1], request.reasoning
     if not target.reasoning.bars_sampling or settings is None or not settings.enabled:
         return request
@@ -62,18 +61,17 @@ def adapt_sampling(request: Request, ctx: Context) -> Request:
         value = getattr(request, field)
         if value is not None:
             changes[field] = None
-            words = f"{target.name} allows no choice of {field} while it reasons"
+            words = f"{target.name} does not allow {field} while it reasons"
             usual = field == "temperature" and value == 1
             ctx.note("field-dropped", ctx.setting(field), words, "info" if usual else "lossy")
     return replace(request, **changes) if changes else request
 
 
-# --- structured output
-# -------------------------------------------------------------------------------
+# --- structured output ----------------------------------------------------------------------------
 
 
 def adapt_output(request: Request, ctx: Context) -> Request:
-    """Ask for structured output in the way that the target understands."""
+    """Request structured output in the form that the target supports."""
     output = request.output
     if output is None:
         return request
@@ -81,7 +79,7 @@ def adapt_output(request: Request, ctx: Context) -> Request:
     path = ctx.setting("output")
     if output.kind not in target.outputs:
         severity: Severity | None = "info" if output.kind == "text" else None
-        words = f"{target.name} cannot be asked for {output.kind} output"
+        words = f"{target.name} does not support {output.kind} output"
         ctx.note("field-dropped", path, words, severity)
         return replace(request, output=None)
     return (
@@ -99,7 +97,7 @@ def _named(output: OutputFormat, target: Surface, ctx: Context) -> OutputFormat:
             ctx.note(
                 code,
                 f"{ctx.setting('output')}.{field}",
-                f"the schema's {field} cannot be said",
+                f"{target.name} has no {field} for a schema",
                 "info",
             )
             output = replace(output, **{field: None})

@@ -1,4 +1,4 @@
-"""System and developer text: in the target's place for it, and otherwise where it stood."""
+"""System and developer text: in the target's place for it, and otherwise where it was."""
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ _LEADS = ("system", "developer")
 
 
 def drop_attribution(request: Request, ctx: Context) -> Request:
-    """Take out the line by which a client names itself to its own provider.
+    """Remove the line by which a client names itself to its own provider.
 
     It differs from one conversation to the next, so prompt caches of others would never hit.
     """
@@ -56,7 +56,7 @@ def _hoist(
     parts: list[Part] = list(system.parts) if system else []
     for index, message in enumerate(messages[:count]):
         if message.role == "developer" and not target.system.developer_role:
-            ctx.note("role-changed", ctx.at(index), "developer text is told as system text")
+            ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
         parts.extend(message.parts)
     return Message(role="system", parts=tuple(parts)), messages[count:]
 
@@ -70,13 +70,13 @@ def _in_place(index: int, message: Message, target: Surface, ctx: Context) -> Me
         )
         return replace(message, role="user", parts=_announced(message))
     if message.role == "developer" and not target.system.developer_role:
-        ctx.note("role-changed", ctx.at(index), "developer text is told as system text")
+        ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
         return replace(message, role="system")
     return message
 
 
 def _announced(message: Message) -> tuple[Part, ...]:
-    """System text that must stand as a user's, recognisable as what it is."""
+    """System text as a user message, recognisable as what it is."""
     return tuple(
         replace(part, text=f"<system>\n{part.text}\n</system>") if isinstance(part, Text) else part
         for part in message.parts

@@ -10,11 +10,11 @@ from toolglot.surface import Surface
 
 
 def merge_turns(request: Request, ctx: Context) -> Request:
-    """Join what the target wants in one message, in the order that it wants there."""
+    """Join what the target requires in one message, in the order that it requires."""
     _, target = ctx.surfaces
     messages = request.messages
     if not all(message.parts for message in messages):
-        # What a message held stands elsewhere or is named by a note; most refuse an empty one.
+        # What was in it has moved or is named by a note; most targets reject an empty message.
         messages = tuple(message for message in messages if message.parts)
     roles = _joined_roles(target)
     if roles:
@@ -47,7 +47,7 @@ def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Mess
 
 
 def _results_first(message: Message) -> Message:
-    """Tool results stand before everything else of a user's turn."""
+    """Tool results come before everything else in a user's turn."""
     if message.role != "user":
         return message
     results = tuple(part for part in message.parts if isinstance(part, ToolResult))

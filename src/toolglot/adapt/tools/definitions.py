@@ -36,7 +36,7 @@ EMPTY_SCHEMA: Final[Json] = {"type": "object", "properties": {}}
 
 
 def adapt_tools(request: Request, ctx: Context) -> Request:
-    """Bring every tool into a form that the target has; name those that have none."""
+    """Convert every tool to a form that the target has; note those that have none."""
     tools = recall(_adapted, request.tools, ctx)
     return request if tools is request.tools else replace(request, tools=tools)
 
@@ -54,7 +54,7 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
         ctx.tool_paths = tuple(path for _, path in placed)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
     if silent and target.tools.explicit_strict:
-        ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools did not say")
+        ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools left it out")
     return tuple(tool for tool, _ in placed)
 
 
@@ -123,7 +123,7 @@ def _wants_filter(tool: FunctionTool, source: Surface, target: Surface, ctx: Con
 
 
 def adapt_choice(request: Request, ctx: Context) -> Request:
-    """Say which tools may be called in the way that the target understands."""
+    """Express which tools may be called in the form that the target supports."""
     choice = request.tool_choice
     _, target = ctx.surfaces
     if choice is None:
@@ -151,7 +151,7 @@ def _bars_force(request: Request, target: Surface) -> bool:
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
-    """Whether a tool of the target's own is chosen, which is there."""
+    """Whether a declared tool of the target's own is chosen."""
     return choice.kind == "provider" and any(
         isinstance(tool, ProviderTool)
         and tool.protocol == target.name

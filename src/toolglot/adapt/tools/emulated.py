@@ -1,6 +1,6 @@
-"""Tools for models that have none: declarations, calls and results told as text.
+"""Tools for models that have none: declarations, calls and results described as text.
 
-The tools are described in the system text, in a dialect in which the answer is read again. Calls
+The tools are described in the system text, in a dialect in which the answer is parsed. Calls
 of the history are written as the model would have written them, results as the user's words, with
 the name of the tool and in the order of the calls. Earlier passes made functions of whatever else
 a tool was, so every kind of tool works. Equal requests give equal text.
@@ -46,7 +46,7 @@ def dialect_of(options: Options) -> str | None:
 
 
 def emulate_tools(request: Request, ctx: Context) -> Request:
-    """Tell tools, calls and results as text, if the model has no tools."""
+    """Describe tools, calls and results as text, if the model has no tools."""
     dialect = ctx.options.emulated_dialect
     if dialect is None:
         return request
@@ -66,14 +66,14 @@ def emulate_tools(request: Request, ctx: Context) -> Request:
 
 
 def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
-    """The tools that can be told, with a note of what cannot be told of them."""
+    """The tools that can be described as text, with notes of what cannot."""
     for index, tool in enumerate(request.tools):
         path = ctx.tool_at(index)
         if not isinstance(tool, FunctionTool):
-            ctx.note("tool-dropped", path, "only functions can be told as text")
+            ctx.note("tool-dropped", path, "only functions can be described as text")
             continue
         if tool.strict:
-            ctx.note("strict-dropped", path, f"nothing binds the calls of {tool.name}")
+            ctx.note("strict-dropped", path, f"nothing enforces the schema of {tool.name}")
         if ctx.source is ctx.target:
             _note_extras(tool, path, ctx)
         if tool.cache is None or _marks(ctx):
@@ -84,10 +84,10 @@ def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
 
 
 def _note_extras(value: FunctionTool | ToolCall | ToolResult, path: str, ctx: Context) -> None:
-    """What stays in its protocol would have kept these fields."""
+    """Note fields that a request in its own protocol would otherwise have kept."""
     for fields in value.extras.values():
         for key in fields:
-            ctx.note("field-dropped", f"{path}.{key}", "text has no place for it")
+            ctx.note("field-dropped", f"{path}.{key}", "it cannot be described as text")
 
 
 def _marks(ctx: Context) -> bool:
@@ -102,11 +102,13 @@ def _cache(tools: Iterable[FunctionTool]) -> CacheMark | None:
 def _words(
     request: Request, tools: Sequence[FunctionTool], dialect: str, ctx: Context
 ) -> Iterator[str]:
-    """What the model is told before the conversation."""
+    """The instructions before the conversation."""
     if not tools:
         return
     ctx.note(
-        "tools-emulated", ctx.setting("tools"), f"{len(tools)} tools are told as text in {dialect}"
+        "tools-emulated",
+        ctx.setting("tools"),
+        f"{len(tools)} tools are described as text in {dialect}",
     )
     single = request.parallel_tool_calls is False
     yield render_tools(tools, dialect, parallel=not single)
@@ -114,7 +116,7 @@ def _words(
         ctx.note(
             "tools-emulated",
             ctx.setting("parallel_tool_calls"),
-            "the model is asked for one call at a time; nothing makes it",
+            "the model is asked for one call at a time; nothing enforces it",
             "lossy",
         )
         yield _ONE
@@ -124,7 +126,9 @@ def _words(
 def _choice(choice: ToolChoice | None, ctx: Context) -> Iterator[str]:
     if choice is None or (choice.mode == "auto" and not choice.names):
         return
-    ctx.note("choice-mapped", ctx.setting("tool_choice"), "told in words; nothing enforces them")
+    ctx.note(
+        "choice-mapped", ctx.setting("tool_choice"), "described in the prompt; nothing enforces it"
+    )
     names = ", ".join(choice.names)
     if choice.names and choice.mode != "tool":
         yield _ONLY.format(names=names)
@@ -172,7 +176,7 @@ class _History:
         self._counts = [0, 0]
 
     def told(self, request: Request) -> Request:
-        """The request with its history told."""
+        """The request with its history as text."""
         parts = [part for message in request.messages for part in message.parts]
         called = dict.fromkeys(part.name for part in parts if isinstance(part, ToolCall))
         if not called and not any(isinstance(part, ToolResult) for part in parts):
@@ -186,12 +190,12 @@ class _History:
         request = replace(request, messages=tuple(messages))
         calls, results = self._counts
         where = self._ctx.source.messages.path if self._ctx.source else ""
-        words = f"{calls} calls and {results} results are told as text in {self._dialect}"
+        words = f"{calls} calls and {results} results are written as text in {self._dialect}"
         self._ctx.note("tools-emulated", where, words)
         return request
 
     def _joined(self, messages: Iterable[tuple[Message, bool]]) -> list[Message]:
-        """Results and what the user says next as one message: templates want turns to alternate."""
+        """Results and the user's next message as one: templates need alternating turns."""
         joined: list[Message] = []
         answering = False
         for message, answers in messages:
@@ -240,7 +244,7 @@ class _History:
         self._counts[0] += len(run)
         for call, path in run:
             if call.signature is not None:
-                self._ctx.note("reasoning-dropped", path, "a call in text carries no state")
+                self._ctx.note("reasoning-dropped", path, "a call in text cannot contain state")
             if self._ctx.source is self._ctx.target:
                 _note_extras(call, path, self._ctx)
         text = Text(text=self._calls(run), cache=run[-1][0].cache)
@@ -254,11 +258,11 @@ class _History:
             return "\n".join(self._call(call, path) for call, path in run)
 
     def _call(self, call: ToolCall, path: str) -> str:
-        """One call; in words that no dialect takes for a call, if this one has none for it."""
+        """One call; in words that no dialect parses as a call, if this one cannot express it."""
         try:
             return render_calls([call], self._dialect, self._readable)
         except InexpressibleError as error:
-            self._ctx.note("tools-emulated", path, f"{error}; told in words", "lossy")
+            self._ctx.note("tools-emulated", path, f"{error}; described in words", "lossy")
             return f"(I called {call.name} with: {call.arguments})"
 
     # --- results

@@ -1,7 +1,7 @@
 """Free-form tools for targets that only know functions.
 
-A tool that takes free text becomes a function with one string, `input`, whose description carries
-the grammar that the text must follow. Calls in the history are told in the same way. An answer
+A tool that takes free text becomes a function with one string, `input`, whose description has
+the grammar that the text must follow. Calls in the history are converted in the same way. An answer
 comes back as the free-form call that the client declared, its text decoded while it streams in.
 
 Models do not always keep to the form: some write the text itself, or an object with another key.
@@ -34,11 +34,11 @@ KEY: Final = "input"
 
 _WORDS: Final = "The input of the tool as plain text, exactly as the tool takes it."
 _LIKELY: Final = (KEY, "patch", "command", "content", "text", "code", "script", "arguments")
-"""Keys under which models put the text, most telling first."""
+"""Keys under which models put the text, most likely first."""
 
 
 def freeform_to_function(request: Request, ctx: Context) -> Request:
-    """Tell free-form tools and their calls as functions where the target has no such tools."""
+    """Convert free-form tools and their calls to functions where the target has no such tools."""
     source, target = ctx.tool_surfaces
     if "custom" in target.tools.kinds or "custom" not in source.tools.kinds:
         return request
@@ -259,7 +259,7 @@ def _pair(text: str, high: re.Match[str]) -> tuple[str, int]:
 
 
 def _character(match: re.Match[str]) -> str:
-    """The character of one escape; what is no escape of JSON stays as it is, backslash and all."""
+    """The character of one escape; what is no escape of JSON is unchanged, with its backslash."""
     if match[1] is not None:
         return chr(int(match[1], 16))
     return match.group() if match[2] == "u" else _SIMPLE.get(match[2], match.group())

@@ -112,7 +112,7 @@ class _Mapping:
     def _without_own(self, placed: list[tuple[Tool, str]]) -> Iterator[tuple[Tool, str]]:
         for tool, path in placed:
             if isinstance(tool, ProviderTool):
-                words = f"{self._target.name} takes {tool.type} only without functions"
+                words = f"{self._target.name} accepts {tool.type} only without functions"
                 self._ctx.note("tool-dropped", path, words)
                 self._chosen = dict.fromkeys(self._chosen)
             else:
@@ -145,10 +145,10 @@ class _Mapping:
         own = self._hosted(tool)
         native = None if own is None else self._counterpart(own)
         if own is None or native is None or native.models not in model:
-            self._ctx.note("tool-dropped", path, f"{name} has nothing like {tool.type}")
+            self._ctx.note("tool-dropped", path, f"{name} has no equivalent of {tool.type}")
             return None
         if native.purpose in self._mapped:
-            self._ctx.note("tool-mapped", path, f"{tool.type} is there already", "info")
+            self._ctx.note("tool-mapped", path, f"{tool.type} is declared already", "info")
             return None
         self._mapped.add(native.purpose)
         settings, lost = _read(tool, own)
@@ -186,7 +186,7 @@ class _Mapping:
         given = value.get("name")
         before = given if isinstance(given, str) else defined.name
         name = self._names[defined.name] = unused(before, self._taken)
-        self._ctx.note("tool-wrapped", path, f"{tool.type} is told as the function {name}")
+        self._ctx.note("tool-wrapped", path, f"{tool.type} is declared as the function {name}")
         if defined.call:
             make = partial(call_item, tool=defined, protocol=tool.protocol)
             self._ctx.undo.tool(name, UndoStep(name=name, part=make))
@@ -227,7 +227,9 @@ class _Mapping:
         made = calls.call(part, tool, name) if part.type == tool.call else calls.result(part, tool)
         if made is None:
             return part
-        self._ctx.note("tool-wrapped", path, f"{part.type} is told as one of the function {name}")
+        self._ctx.note(
+            "tool-wrapped", path, f"{part.type} is written as one of the function {name}"
+        )
         return made
 
     # --- tool choice
@@ -280,7 +282,7 @@ class _Mapping:
 
     def _note_choice(self, names: list[str]) -> None:
         if names:
-            words = f"{self._target.name} cannot be told to use {', '.join(names)}"
+            words = f"{self._target.name} cannot require {', '.join(names)}"
             self._ctx.note("choice-mapped", self._ctx.setting("tool_choice"), words)
 
 

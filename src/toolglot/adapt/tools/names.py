@@ -1,6 +1,6 @@
 """Names of tools: declared once, and as the target takes them.
 
-A name that the target forbids gets an alias wherever it stands: in the definition, the calls of
+A name that the target forbids gets an alias wherever it occurs: in the definition, the calls of
 the history and their results, the tool choice. The answer's calls have the client's own name again,
 also in a stream, where nothing needs to wait for that.
 """
@@ -50,7 +50,7 @@ def _once(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
 
 
 def _places(kept: tuple[Tool, ...], tools: tuple[Tool, ...]) -> Iterator[int]:
-    """Where the tools that were kept stood, which have kept their order."""
+    """The source paths of the tools that were kept, which have kept their order."""
     declared = enumerate(tools)
     for tool in kept:
         group = isinstance(tool, NamespaceTool)

@@ -1,8 +1,8 @@
 """Namespaces for targets that have none: their tools are declared one by one.
 
 A member is called `<namespace>__<name>` then, whatever else is declared, so that a tool keeps its
-name when others come and go. Calls in the history are told in the same way. An answer comes back
-with the namespace and the name apart, as the client declared them.
+name when others are added or removed. Calls in the history are renamed in the same way. Calls in
+an answer have the namespace and the name apart again, as the client declared them.
 """
 
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ class _Flat:
         return tuple(flat)
 
     def _members(self, namespace: NamespaceTool) -> Iterator[Tool]:
-        """A member that is there twice counts once."""
+        """The tools of a namespace; a duplicate is left out."""
         seen: set[str] = set()
         for tool in namespace.tools:
             if isinstance(tool, NamespaceTool):
@@ -130,7 +130,7 @@ class _Flat:
     # --- history
 
     def message(self, message: Message, index: int) -> Message:
-        """A message whose calls say the new names."""
+        """A message whose calls have the new names."""
         if not _has_namespace(message) and not any(map(self._is_renamed, message.parts)):
             return message
         parts = tuple(self._part(part, index, place) for place, part in enumerate(message.parts))
@@ -151,7 +151,7 @@ class _Flat:
     # --- tool choice
 
     def choice(self, choice: ToolChoice) -> ToolChoice:
-        """A choice that says the new names; a namespace stands for all that is in it."""
+        """A choice with the new names; a namespace means all tools in it."""
         names = tuple(dict.fromkeys(new for name in choice.names for new in self._chosen(name)))
         return choice if names == choice.names else replace(choice, names=names)
 
@@ -163,7 +163,7 @@ class _Flat:
 
 
 def _introduced(member: Tool, namespace: NamespaceTool) -> Tool:
-    """The first tool of a namespace, which tells what the namespace is."""
+    """The first tool of a namespace, whose description gets that of the namespace."""
     if not namespace.description or isinstance(member, ProviderTool):
         return member
     told = f"{namespace.name}: {namespace.description}"

@@ -26,7 +26,7 @@ from toolglot.wire.tool_cache import by_text, recall
 
 
 def narrow_schemas(request: Request, ctx: Context) -> Request:
-    """Write schemas of tools and of output in the words that the target understands."""
+    """Write schemas of tools and of output with the keywords that the target supports."""
     if not request.tools and (request.output is None or request.output.schema is None):
         return request
     adapted = recall(_adapt_tools, request.tools, ctx)
@@ -68,7 +68,7 @@ def _differ(new: tuple[Tool, ...], old: tuple[Tool, ...]) -> bool:
     return any(one is not two for one, two in zip(new, old, strict=True))
 
 
-# --- what is remembered of a schema ---------------------------------------------------------------
+# --- the cache of schemas -------------------------------------------------------------------------
 
 
 @by_text
@@ -84,7 +84,7 @@ def _is_plain(
     formats: frozenset[str] | None,
     needs_object: bool,  # noqa: FBT001
 ) -> tuple[Json, bool]:
-    """Whether a target that takes all of JSON Schema takes a schema as it is."""
+    """Whether a target that accepts all of JSON Schema accepts a schema unchanged."""
     if needs_object and not is_object_root(schema):
         return schema, False
     return schema, formats is None or drop_formats(schema, formats)[0] is schema
@@ -167,11 +167,11 @@ class _Schemas:
         if narrowed is None:
             return None
         if narrowed.rewritten:
-            words = f"said otherwise: {', '.join(narrowed.rewritten)}"
+            words = f"rewritten: {', '.join(narrowed.rewritten)}"
             self._ctx.note("schema-narrowed", path, words)
         if narrowed.dropped:
             code = "schema-loosened" if narrowed.lossy else "schema-narrowed"
-            self._ctx.note(code, path, f"not said: {', '.join(narrowed.dropped)}")
+            self._ctx.note(code, path, f"dropped: {', '.join(narrowed.dropped)}")
         return _Adapted(made, narrowed.plan)
 
     def _rooted(self, schema: Json, path: str) -> _Adapted:

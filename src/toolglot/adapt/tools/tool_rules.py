@@ -1,6 +1,6 @@
 """Tool rules applied: filtering, renaming, mapping parameters, guidance.
 
-Calls of a filtered tool that a model makes all the same reach the client, and stay in the history.
+Calls of a filtered tool that a model makes anyway reach the client, and are kept in the history.
 """
 
 import re
@@ -31,7 +31,7 @@ from toolglot.wire import jsontext
 
 
 def apply_rules(request: Request, ctx: Context) -> Request:
-    """Do to the tools of a request what the rules say."""
+    """Apply the rules to the tools of a request."""
     if ctx.options.rules is None:
         return request
     rules = rules_of(ctx)
@@ -46,7 +46,9 @@ def rules_of(ctx: Context) -> ToolRules:
     rules = ctx.options.rules
     if isinstance(rules, str):
         if rules not in PRESETS:
-            raise ValueError(f"no rules are called {rules!r}; known: {', '.join(PRESETS)}")
+            raise ValueError(
+                f"there is no preset of rules named {rules!r}; known: {', '.join(PRESETS)}"
+            )
         return PRESETS[rules]
     return rules or ToolRules()
 
@@ -65,7 +67,7 @@ def _filter(request: Request, filtered: set[str], rules: ToolRules, ctx: Context
     paths = []
     for index, tool in enumerate(request.tools):
         if name_of(tool) in filtered:
-            words = f"{name_of(tool)} is kept from the target"
+            words = f"{name_of(tool)} is not sent to the target"
             ctx.note("rule-applied", ctx.tool_at(index), words)
         else:
             paths.append(ctx.tool_at(index))
@@ -86,7 +88,7 @@ def _choice(choice: ToolChoice | None, filtered: set[str], ctx: Context) -> Tool
     if choice is None or filtered.isdisjoint(choice.names):
         return choice
     kept = tuple(name for name in choice.names if name not in filtered)
-    ctx.note("choice-mapped", ctx.setting("tool_choice"), "it names a tool that a rule keeps back")
+    ctx.note("choice-mapped", ctx.setting("tool_choice"), "it names a tool that a rule removes")
     return replace(choice, names=kept) if kept else ToolChoice(mode="auto")
 
 
@@ -110,7 +112,7 @@ _SENTENCE = re.compile(r"[^\S\n]*[^.!?\n]*[.!?]+(?=\s|$)|[^\S\n]*[^.!?\n]+")
 
 
 def _cleaned(request: Request, filtered: set[str], ctx: Context) -> Request:
-    """System text without the sentences that mention a filtered tool; every other byte stays."""
+    """Remove the sentences that mention a filtered tool from system text, and nothing else."""
     mention = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(filtered)))})(?!\w)")
 
     def clean(message: Message, path: str) -> Message:
@@ -128,7 +130,7 @@ def _clean_part(part: Part, mention: re.Pattern[str], path: str, ctx: Context) -
     if not isinstance(part, Text) or not mention.search(part.text):
         return part
     kept = _SENTENCE.sub(lambda found: "" if mention.search(found[0]) else found[0], part.text)
-    ctx.note("rule-applied", path, "sentences about a filtered tool were taken out")
+    ctx.note("rule-applied", path, "sentences about a filtered tool were removed")
     return replace(part, text=kept)
 
 
@@ -158,7 +160,7 @@ def _renamed_tool(tool: Tool, path: str, rules: ToolRules, ctx: Context) -> Tool
     ctx.note(
         "rule-applied",
         path,
-        f"{name} is {new} to the target" if new != name else "parameters mapped",
+        f"{name} is called {new} at the target" if new != name else "parameters mapped",
     )
     back = {after: before for before, after in mapping.items()}
     undo = (lambda text: map_arguments(text, back)) if back else None
@@ -195,7 +197,7 @@ def _renamed_part(part: Part, rules: ToolRules) -> Part:
 
 
 def map_arguments(text: str, mapping: Mapping[str, str]) -> str:
-    """Arguments with their top-level keys renamed; what is no object stays as it is."""
+    """Arguments with their top-level keys renamed; what is no object is unchanged."""
     try:
         value: Any = jsontext.decode(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Asking a provider over HTTP, once. Whether to ask again is decided in `toolglot.attempts`.
+"""Sending a request to a provider, once. Retries are decided in `toolglot.attempts`.
 
-Closing the reply, or cancelling whoever waits for it, ends the provider's work.
+Closing the reply, or cancelling the task that waits for it, cancels the request.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from toolglot.gateway.error_responses import FIRST_ERROR
 from toolglot.wire import jsontext
 
 QUICK: Final = 10.0
-"""Seconds for a small answer."""
+"""Timeout for a small response, in seconds."""
 
 
 class OutboundRequest(Struct, frozen=True, kw_only=True):
-    """A request as it leaves for a provider."""
+    """A request as it is sent to a provider."""
 
     url: str
     data: bytes | None = None
-    """What is posted; None: nothing is, and it is a GET."""
+    """The body; None: a GET without one."""
     query: Mapping[str, str] = {}
     headers: Mapping[str, str] = {}
     timeouts: Timeouts = Timeouts()
@@ -35,9 +35,9 @@ class SendFailure(Struct, frozen=True):
     """No reply came."""
 
     reason: Literal["unreachable", "dropped", "timeout"]
-    """Dropped: the connection was there, and was closed without a word."""
+    """Dropped: the connection was established, and closed without a response."""
     detail: str = ""
-    """In the words of whoever noticed. An address in it may hold a password."""
+    """The message of the exception. A URL in it may contain a password."""
 
 
 class Client:
@@ -45,7 +45,7 @@ class Client:
 
     @cached_property
     def _session(self) -> aiohttp.ClientSession:
-        """Made when it is needed: a gateway that does not even start leaves none open."""
+        """Created when it is needed, so that a gateway that fails to start leaves none open."""
         connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60)
         return aiohttp.ClientSession(
             connector=connector,
@@ -85,7 +85,7 @@ class Client:
         return reply
 
     async def fetch(self, request: OutboundRequest) -> Any:
-        """A small JSON answer that is good to have: None, if it is not to be had quickly."""
+        """A small JSON response that is optional: None, if it fails or takes too long."""
         try:
             status, body = await self.look(request)
             return jsontext.peek(body) if status < FIRST_ERROR else None
@@ -93,7 +93,7 @@ class Client:
             return None
 
     async def look(self, request: OutboundRequest) -> tuple[int, bytes]:
-        """A small answer, asked for once: its status and its bytes, or the error as it is."""
+        """A small response, without retries: its status and its bytes; exceptions are passed on."""
         async with (
             asyncio.timeout(QUICK),
             self._session.request(
@@ -109,7 +109,7 @@ class Client:
 
 
 def _allow_silence(reply: aiohttp.ClientResponse, seconds: float) -> None:
-    """From now on, wait only so long for more of an answer that has begun."""
+    """Set the timeout between two reads of a reply that has begun."""
     protocol = reply.connection.protocol if reply.connection else None
     if protocol is not None:
         protocol.read_timeout = seconds

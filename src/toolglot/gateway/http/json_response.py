@@ -1,4 +1,4 @@
-"""JSON over HTTP: small answers, and errors in the shape of whoever asks."""
+"""JSON over HTTP: small responses, and errors in the client's protocol."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,14 +16,14 @@ JSON: Final = "application/json"
 def json_response(
     body: Json, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    """A JSON answer."""
+    """A JSON response."""
     return web.Response(
         body=jsontext.encode(body), status=status, content_type=JSON, headers=headers
     )
 
 
 def error_response(request: web.Request, error: ApiError) -> web.Response:
-    """An error of our own in the shape of whoever asks."""
+    """An error of our own in the client's protocol."""
     wire = render(error, protocol_of(request))
     headers = {**wire.headers, "Content-Type": JSON, "x-request-id": id_of(request)}
     return web.Response(body=wire.data(), status=wire.status, headers=headers)

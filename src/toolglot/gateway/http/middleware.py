@@ -1,6 +1,4 @@
-"""What every request passes first: whose page sent it, paths that are almost right, and what is
-told when something goes wrong.
-"""
+"""Middleware: origins (CORS), paths that are almost right, and unexpected errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,17 +19,17 @@ Origins = Callable[[], Iterable[str]]
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EXPOSED: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-after"
-"""Headers of answers that a page may read."""
+"""Headers of responses that a page may read."""
 _BEGUN: Final = web.RequestKey("toolglot_begun", bool)
 _SECONDS: Final = "600"
 _PATHS: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
-"""How many words of a path may be too many for a hint."""
+"""How many superfluous segments at the start of a path a hint looks for."""
 _log: Final = getLogger("toolglot")
 
 
 def add_middleware(app: web.Application, origins: Origins) -> None:
-    """Let all requests of an application pass here; `origins` gives whose pages may ask."""
+    """Add the middleware to an application; `origins` returns the origins that are allowed."""
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -45,7 +43,7 @@ def add_middleware(app: web.Application, origins: Origins) -> None:
             return await _retry_tidied(request)
         except web.HTTPMethodNotAllowed as problem:
             return _wrong_method(request, problem.allowed_methods)
-        except Exception as problem:  # noqa: BLE001 - whatever happens, the client is told
+        except Exception as problem:  # noqa: BLE001 - the client gets an error in any case
             return _failed(request, problem)
 
     async def prepare(request: web.Request, response: web.StreamResponse) -> None:
@@ -78,7 +76,7 @@ def _failed(request: web.Request, problem: Exception) -> web.StreamResponse:
 
 
 def _abort(request: web.Request) -> NoReturn:
-    """End an answer that was begun so that nobody takes it for complete."""
+    """Abort a response that was begun, so that it does not look complete."""
     if request.transport is not None:
         request.transport.abort()
     raise asyncio.CancelledError
@@ -88,12 +86,12 @@ def _abort(request: web.Request) -> NoReturn:
 
 
 async def _retry_tidied(request: web.Request) -> web.StreamResponse:
-    """A path that nothing answers at: perhaps one does that differs in its slashes only."""
+    """An unknown path: perhaps there is one that differs in its slashes only."""
     words = tuple(filter(None, request.rel_url.raw_path.split("/")))
     tidy = _at(request, words)
     if tidy.rel_url.raw_path != request.rel_url.raw_path:
         return await request.app._handle(tidy)
-    hint = await _hint(request, words) or f"; clients ask at {', '.join(_PATHS)}"
+    hint = await _hint(request, words) or f"; the paths of the protocols are {', '.join(_PATHS)}"
     message = f"{request.method} {request.path}: there is nothing here{hint}"
     return error_response(request, errors.not_found(message))
 
@@ -128,7 +126,7 @@ def _wrong_method(request: web.Request, allowed: Iterable[str]) -> web.Response:
 
 
 def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether the pages of an origin may ask: those of this machine, and those that are named.
+    """Whether pages of an origin may send requests: those of this machine, and those named.
 
     Without this every page that the user happens to visit could spend the user's tokens.
     """
@@ -144,18 +142,18 @@ def _host(origin: str) -> str | None:
 
 
 def _check_origin(request: web.Request, patterns: Iterable[str]) -> web.Response | None:
-    """What a page is answered at once; None: the request goes on."""
+    """The response to a page that is not allowed, or to a preflight; None: continue."""
     origin = request.headers.get("Origin")
     if origin is None:
         return None
     if not is_allowed(origin, patterns):
-        words = f"pages of {origin} may not ask this gateway; name them in origins of [server]"
+        words = f"pages of {origin} are not allowed; add them to origins in [server]"
         return error_response(request, errors.not_allowed(words))
     return _preflight(request) if request.method == "OPTIONS" else None
 
 
 def _preflight(request: web.Request) -> web.Response:
-    """What a browser asks before the request itself."""
+    """The response to the preflight request of a browser."""
     headers = {
         "Access-Control-Allow-Methods": "GET, POST, DELETE",
         "Access-Control-Max-Age": _SECONDS,

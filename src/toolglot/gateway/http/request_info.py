@@ -1,4 +1,4 @@
-"""What an HTTP request says of its client: its id, its key, and the protocol it likely speaks."""
+"""What an HTTP request has of its client: its id, its key, and its likely protocol."""
 
 import secrets
 from typing import Final
@@ -8,7 +8,7 @@ from aiohttp import web
 from toolglot.registry import PROTOCOLS, guess_caller
 
 PROTOCOL: Final = web.RequestKey("toolglot_protocol", str)
-"""Where a request remembers which protocol it speaks, once that is known."""
+"""The protocol of a request, once it is known."""
 
 _ID: Final = web.RequestKey("toolglot_id", str)
 _LONGEST_ID: Final = 128
@@ -23,7 +23,7 @@ _KEY_HEADERS: Final = tuple(
 
 
 def given_key(request: web.Request) -> str | None:
-    """The key that a client gives, wherever its protocol has it."""
+    """The key that a client sends, wherever its protocol has it."""
     headers = request.headers
     scheme, _, token = headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token:
@@ -39,7 +39,7 @@ def request_id(given: str) -> str:
 
 
 def id_of(request: web.Request) -> str:
-    """The id of a request, the same however often it is asked for."""
+    """The id of a request, generated once."""
     number = request.get(_ID)
     if number is None:
         number = request[_ID] = request_id(request.headers.get("x-request-id", ""))
@@ -47,7 +47,7 @@ def id_of(request: web.Request) -> str:
 
 
 def protocol_of(request: web.Request) -> str:
-    """The protocol that whoever asks most likely speaks, where the path does not say it."""
+    """The most likely protocol of a client, where the path does not decide it."""
     known: str | None = request.get(PROTOCOL)
     if known is not None:
         return known

@@ -20,7 +20,7 @@ class WholeResponse(Struct, frozen=True, kw_only=True):
 
 
 class ResponseWriter(Protocol):
-    """Takes one answer: a whole one, or the beginning, the pieces and the end of a stream."""
+    """Writes one answer: a whole one, or the beginning, the pieces and the end of a stream."""
 
     @property
     def response(self) -> web.StreamResponse:
@@ -29,7 +29,7 @@ class ResponseWriter(Protocol):
 
     @property
     def closed(self) -> bool:
-        """Whether the client hung up."""
+        """Whether the client disconnected."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class ResponseWriter(Protocol):
 
 
 class HttpWriter:
-    """Writes to whoever sent an HTTP request."""
+    """Writes to the client of an HTTP request."""
 
     __slots__ = ("_http", "response")
 
@@ -86,7 +86,7 @@ class HttpWriter:
 
 
 class MemoryWriter:
-    """Keeps an answer for whoever asked on behalf of a client."""
+    """Keeps an answer in memory, for a handler that sent the request on behalf of a client."""
 
     __slots__ = ("answer",)
 
@@ -110,11 +110,11 @@ class MemoryWriter:
         self.answer = WholeResponse(data=self.answer.data + data, headers=self.answer.headers)
 
     async def end(self) -> None:
-        """There is nothing left to do."""
+        """Nothing is left to do."""
 
 
 def is_closed(request: web.Request) -> bool:
-    """Whether the client of a request hung up."""
+    """Whether the client of a request disconnected."""
     return request.transport is None or request.transport.is_closing()
 
 

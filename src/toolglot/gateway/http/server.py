@@ -29,12 +29,12 @@ DRAIN: Final = 30.0
 
 
 def check_exposure(config: Config) -> None:
-    """Refuse to give everyone on the network the user's keys."""
+    """Reject a configuration that lets everyone on the network use the provider keys."""
     server = config.server
     if server.host not in LOOPBACK and not (server.keys or server.open):
         raise ConfigError(
-            f"{server.host} can be reached from other machines: ask for keys (--keys, after "
-            "`toolglot keys create`), or say --open if that is meant"
+            f"{server.host} can be reached from other machines: require keys (--keys, after "
+            "`toolglot keys create`), or pass --open if that is intended"
         )
 
 
@@ -95,7 +95,7 @@ async def _serve(
         loop.add_reader(leader, _once(loop, leader, stop))
     try:
         await web.SockSite(runner, sock).start()
-        # What was loaded stays for good: looking through it again and again is work for nothing.
+        # What was loaded is never freed, so the garbage collector need not traverse it.
         gc.freeze()
         ready()
         await stop.wait()
@@ -143,11 +143,11 @@ def serve_many(
 
 
 def _silently() -> None:
-    """Only one of the processes says that they are ready."""
+    """Only one of the processes reports that they are ready."""
 
 
 def write_port(path: str, port: int) -> None:
-    """Tell another program the port, all at once."""
+    """Write the port to a file for another program, atomically."""
     file = Path(path)
     part = file.with_name(file.name + ".part")
     part.write_text(f"{port}\n", encoding="utf-8")
@@ -155,5 +155,5 @@ def write_port(path: str, port: int) -> None:
 
 
 def say(words: str) -> None:
-    """To the person at the screen."""
+    """Print to standard error."""
     print(words, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,1 +1,1 @@
-"""The life of one request: route, ask, deliver."""
+"""Handling one request: route, send, deliver."""

@@ -1,4 +1,4 @@
-"""One target that is asked: what is sent to it, and the translation both ways."""
+"""One attempt to get an answer: what is sent to a target, and the translation both ways."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from toolglot.registry import get_protocol
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """One target that is asked."""
+    """One target, and the request for it."""
 
     target: Target
     exchange: Exchange
@@ -32,9 +32,9 @@ class Attempt(Struct, frozen=True, kw_only=True):
     echo: Mapping[str, Any] = {}
     """What the answer repeats of it."""
     outbound: OutboundRequest | None = None
-    """What is sent, but for the key; None: the model that is built in answers."""
+    """What is sent, except for the key; None: the built-in model answers."""
     keys: tuple[str | None, ...] = (None,)
-    """The keys to ask with, in their order."""
+    """The keys to use, in their order."""
 
 
 async def prepare(
@@ -61,7 +61,7 @@ async def prepare(
                 await memory.restore(request.owner, exchange)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
     except UntranslatableError as error:
-        words = f"strict: {error}; without x-toolglot-strict it is sent all the same"
+        words = f"strict: {error}; without the header x-toolglot-strict it would be sent"
         raise RequestRejectedError(errors.invalid_request(words)) from None
     except DecodeError as error:
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
@@ -92,7 +92,7 @@ async def prepare(
 
 
 def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sent) -> Iterator[str]:
-    """What became of the tools and calls of a request, for whoever looks closely."""
+    """What became of the tools and calls of a request, for the debug log."""
     yield from tool_differences(
         LoggedRequest(request.protocol, asked, request.path),
         LoggedRequest(provider, sent.data, sent.path),
@@ -125,7 +125,7 @@ def _outbound(
 
 
 def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
-    """The client's query, but for its key, and for a stream that can be read event by event."""
+    """The client's query without its key; streams are requested as server-sent events."""
     query = {name: value for name, value in request.query.items() if name != "key"}
     if request.stream and get_protocol(provider).SURFACE.stream.array:
         query["alt"] = "sse"

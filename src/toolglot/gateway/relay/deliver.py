@@ -1,7 +1,7 @@
-"""Writing an answer: what a provider replies, carried to the client as it comes.
+"""Writing an answer: a provider's reply, forwarded to the client as it comes.
 
-Until the first byte is on its way to the client, a failure is returned, and another target may do
-better. After that, what goes wrong is told in the stream, in the client's own protocol.
+Until the first byte is on its way to the client, a failure is returned, and another target can be
+tried. After that, a failure is reported in the stream, in the client's own protocol.
 """
 
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ from toolglot.streams import StreamTranslator
 
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
 _BROKEN: Final = (aiohttp.ClientError, TimeoutError)
-"""What reading a reply can end in."""
+"""Exceptions that reading a reply can end in."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 """Headers of a provider on which clients act."""
 
 
 class OpenedStream(Struct, frozen=True):
-    """A stream whose beginning was good, or is at least the client's to see."""
+    """A stream whose beginning is valid, or has an error that the client should get."""
 
     translator: StreamTranslator
     held: bytes
@@ -74,8 +74,8 @@ class Delivery:
     async def begin(
         self, attempt: Attempt, reply: aiohttp.ClientResponse
     ) -> OpenedStream | ApiError | None:
-        """Read as much of a reply as tells what it is. None: it was delivered as a whole. An error:
-        it is no reply, and the client has seen nothing of it.
+        """Read enough of a reply to know what it is. None: it was delivered whole. An error: it is
+        unusable, and nothing of it was sent to the client.
         """
         exchange, telemetry = attempt.exchange, self._telemetry
         streams = reply.status < FIRST_ERROR and self._request.stream
@@ -113,8 +113,8 @@ class Delivery:
     async def _begin_stream(
         self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
     ) -> OpenedStream | ApiError:
-        """The beginning is held back for a moment: as long as nothing is said, a failure can be
-        told as one, or made good by another target.
+        """The beginning is held back for a moment: as long as nothing was sent, a failure can be
+        reported with its status, or another target can be tried.
         """
         translator = attempt.exchange.stream()
         with self._telemetry.waiting():
@@ -165,7 +165,7 @@ class Delivery:
         self._keep_receipt(attempt)
         await self._write_last(attempt, rest)
 
-    # --- answers that are there at once -----------------------------------------------------------
+    # --- answers that are not streamed ------------------------------------------------------------
 
     async def respond(self, attempt: Attempt, response: Response) -> None:
         """An answer that no provider gave."""
@@ -188,13 +188,13 @@ class Delivery:
         await self._write_last(attempt, encoder.close())
 
     async def give_up(self, attempt: Attempt, error: ApiError) -> None:
-        """Tell the client why nobody answered."""
+        """Send the error after all attempts failed."""
         self._telemetry.failed(error)
         self._keep_receipt(attempt)
         await self._whole(attempt, attempt.exchange.error(error))
 
     async def reject(self, error: ApiError) -> None:
-        """Tell the client what is wrong with its request."""
+        """Send the error of a request that was rejected."""
         self._telemetry.failed(error)
         wire = errors.render(error, self._request.protocol)
         answer = Answer(data=wire.data(), status=wire.status, headers=wire.headers)
@@ -244,7 +244,7 @@ class Delivery:
             await self._writer.end()
 
     def _own_headers(self, attempt: Attempt | None) -> dict[str, str]:
-        """The headers that an answer has from us."""
+        """The headers that the gateway adds to an answer."""
         headers = {"x-request-id": self._request.id}
         receipt = self._telemetry.receipt
         if receipt:
@@ -253,10 +253,10 @@ class Delivery:
             headers["x-toolglot-provider"] = attempt.target.name
         return headers
 
-    # --- what is kept -----------------------------------------------------------------------------
+    # --- what is stored ---------------------------------------------------------------------------
 
     async def _keep_state(self, kept: Mapping[str, str]) -> None:
-        """Keep what the client may not give back, before it can ask again."""
+        """Store what the client may not send back, before its next request."""
         if kept and self._memory is not None:
             await self._memory.save(self._request.owner, kept)
 

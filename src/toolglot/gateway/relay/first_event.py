@@ -1,4 +1,4 @@
-"""How a provider's answer begins: whether it is a stream at all, and whether it fails at once."""
+"""The beginning of a provider's answer: whether it is a stream, and whether it fails at once."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,18 +14,18 @@ _BEGINNINGS: Final = {
 }
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 _ENOUGH: Final = 16
-"""Bytes that tell a stream from something else."""
+"""Bytes that are enough to recognise a stream."""
 _HOLD: Final = 1.0
-"""Seconds for which a stream that says nothing yet is held back."""
+"""Seconds for which a stream without content yet is held back."""
 
 
 def looks_streamed(media_type: str, head: bytes) -> bool:
-    """Whether bytes begin as a stream of a media type does, whatever they are called."""
+    """Whether bytes begin as a stream of a media type does, whatever their content type."""
     return head.lstrip(_BLANK).startswith(_BEGINNINGS[media_type])
 
 
 async def read_head(reply: aiohttp.ClientResponse) -> bytes:
-    """Enough of a reply to tell what it is; nothing: it is empty."""
+    """Enough of a reply to know what it is; nothing: it is empty."""
     head = b""
     while len(head) < _ENOUGH and (chunk := await reply.content.readany()):
         head += chunk
@@ -38,7 +38,7 @@ async def read_beginning(
     head: bytes,
     got: Callable[[bytes], None],
 ) -> bytes:
-    """What the client gets up to the first of an answer, an error, or the end of patience.
+    """The bytes for the client up to the first content, an error, or the timeout.
 
     `head` was read already; `got` sees all that the provider sends.
     """

@@ -1,4 +1,4 @@
-"""Streams that are being written, and what tells their clients that they live."""
+"""Keep-alives for streams whose provider is silent."""
 
 import asyncio
 import time
@@ -20,38 +20,35 @@ class OpenStream:
     def __init__(self, writer: ResponseWriter, sign: bytes) -> None:
         self.writer = writer
         self.sign = sign
-        """The bytes that say nothing."""
+        """The bytes of a keep-alive."""
         self.last = time.monotonic()
         self._end = b""
 
     def wrote(self, data: bytes) -> None:
-        """These bytes were written."""
         self.last = time.monotonic()
         self._end = (self._end + data[-_LONGEST_END:])[-_LONGEST_END:]
 
     @property
     def ready(self) -> bool:
-        """Whether the sign can be written: no event is half written, and nothing waits."""
+        """Whether a keep-alive can be written: no event is half written, and nothing waits."""
         return self._end.endswith(_EVENT_ENDS) and self.writer.drained
 
 
 class OpenStreams:
-    """All streams that are being written and whose protocol has such a sign."""
+    """All streams that are being written and whose protocol has keep-alives."""
 
     def __init__(self) -> None:
         self._streams: set[OpenStream] = set()
 
     def add(self, stream: OpenStream) -> None:
-        """A stream begins."""
         if stream.sign:
             self._streams.add(stream)
 
     def discard(self, stream: OpenStream) -> None:
-        """A stream ends."""
         self._streams.discard(stream)
 
     async def keep_alive(self, patience: Callable[[], float]) -> None:
-        """Give a sign to clients whose provider is silent, for as long as this is not cancelled."""
+        """Send keep-alives to clients whose provider is silent, until this is cancelled."""
         while True:
             seconds = patience()
             await asyncio.sleep(min(1.0, seconds))

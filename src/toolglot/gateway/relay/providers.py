@@ -1,4 +1,4 @@
-"""Providers as the gateway calls them: addresses, keys and how they are doing."""
+"""Providers as the gateway calls them: addresses, keys and health."""
 
 import itertools
 import os
@@ -32,25 +32,25 @@ _ASKED: Final[Mapping[str, Any]] = {
     **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
     "always": "none",
 }
-"""How reasoning is asked for, by what is known about a family of models."""
+"""How reasoning is requested, by what is known about a family of models."""
 
 _TRIES: Final = 5
-"""Failures in a row after which a provider is left alone for a while."""
+"""Failures in a row after which a provider is not used for a while."""
 _REST: Final = 20.0
-"""Seconds for which it is."""
+"""Seconds for which it is not used."""
 
 
 class Health:
-    """Whether a provider answers: after failures in a row it rests, then one request tries it.
+    """A circuit breaker: after failures in a row a provider rests, then one request tries it.
 
-    `with health:` stands around everything that is asked of the provider.
+    Every request to the provider is made inside `with health:`.
     """
 
     __slots__ = ("_failures", "_until", "busy")
 
     def __init__(self) -> None:
         self.busy = 0
-        """How many requests it is working on."""
+        """How many requests are under way."""
         self._failures = 0
         self._until = 0.0
 
@@ -61,28 +61,26 @@ class Health:
         self.busy -= 1
 
     def resting(self, now: float) -> bool:
-        """Whether it should not be asked now."""
+        """Whether it should not be used now."""
         return self._failures >= _TRIES and now < self._until
 
     def state(self, now: float) -> Literal["closed", "half-open", "open"]:
-        """The same in the words of a breaker: open while it rests, half open until it answers."""
+        """The state of the breaker: open while it rests, half open until it answers."""
         if self._failures < _TRIES:
             return "closed"
         return "open" if self.resting(now) else "half-open"
 
     def good(self) -> None:
-        """It answered."""
         self._failures = 0
 
     def bad(self, now: float) -> None:
-        """It did not."""
         self._failures += 1
         if self._failures >= _TRIES:
             self._until = now + _REST
 
 
 class Keys:
-    """The keys of a provider, which take turns; one that was refused for now comes last."""
+    """The keys of a provider, used in turn; one that was rejected lately comes last."""
 
     __slots__ = ("_cooling", "_keys", "_turn")
 
@@ -111,20 +109,20 @@ class Keys:
         return sorted(keys, key=lambda key: self._cooling.get(key, 0.0) > now)
 
     def hidden(self, text: bytes) -> bytes:
-        """What a provider says, without our own keys, which some repeat when they refuse them."""
+        """A provider's text without our keys, which some repeat when they reject them."""
         for key in self._keys:
             if key:
                 text = text.replace(key.encode(), mask(key).encode())
         return text
 
     def cool(self, key: str | None, until: float) -> None:
-        """Let a key wait."""
+        """Do not use a key for some time."""
         if key is not None:
             self._cooling[key] = until
 
 
 class Upstream(Struct, kw_only=True):
-    """One provider, ready to be asked."""
+    """One provider, ready for requests."""
 
     name: str
     config: Provider
@@ -132,12 +130,12 @@ class Upstream(Struct, kw_only=True):
     auth: Auth
     keys: Keys
     passes_key: bool
-    """The client's own key is sent on."""
+    """The client's own key is forwarded."""
     health: Health
     profile: Profile | None = None
 
     def protocol_for(self, client: str) -> str:
-        """The protocol to speak to it: the client's own if it can."""
+        """The protocol to use with it: the client's own if possible."""
         spoken = [endpoint.protocol for endpoint in self.endpoints]
         return client if client in spoken else spoken[0]
 
@@ -147,7 +145,7 @@ class Upstream(Struct, kw_only=True):
         return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
 
     def candidate(self, now: float) -> Candidate:
-        """What decides how often it is asked."""
+        """What `attempts` needs to know of it."""
         return Candidate(
             retries=self.config.retries,
             keys=1 if self.passes_key else len(self.keys),
@@ -171,7 +169,7 @@ class Upstream(Struct, kw_only=True):
         )
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """The headers that say who asks."""
+        """The headers that authenticate a request."""
         return {**self.auth.with_key(key), **self.config.headers}
 
     def options(self, model: str, asked: str, *, strict: bool) -> Options:
@@ -216,7 +214,7 @@ class Upstream(Struct, kw_only=True):
         return self.name if vendor in (None, own, self.name) else f"{self.name}:{vendor}"
 
     def _attribution(self) -> Literal["keep", "drop"]:
-        """Whether clients may name themselves: only to whom they do it for, or to a stranger."""
+        """Whether to keep a client's attribution line: for its own vendor, or an unknown one."""
         return "keep" if self.profile is None or self.profile.attribution else "drop"
 
     def _id_rule(self) -> str | None:
@@ -230,8 +228,8 @@ def make_upstreams(
     *,
     known: Mapping[str, Upstream] | None = None,
 ) -> dict[str, Upstream]:
-    """All providers of a configuration; those that were known and are the same stay as they are,
-    with what was learnt of their health and keys.
+    """All providers of a configuration; those that did not change are kept, with the state of
+    their health and keys.
     """
     made = {}
     for name, each in config.providers.items():

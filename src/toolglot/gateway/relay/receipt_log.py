@@ -1,4 +1,4 @@
-"""The latest receipts, so that clients can ask for them afterwards."""
+"""The latest receipts, so that clients can request them afterwards."""
 
 from collections import OrderedDict
 
@@ -12,11 +12,11 @@ class ReceiptLog:
         self._receipts: OrderedDict[tuple[str, str], Json] = OrderedDict()
 
     def add(self, owner: str, request_id: str, receipt: Json, most: int) -> None:
-        """Keep a receipt, and no more than `most` in all."""
+        """Store a receipt, and no more than `most` in all."""
         self._receipts[owner, request_id] = receipt
         while len(self._receipts) > most:
             self._receipts.popitem(last=False)
 
     def get(self, owner: str, request_id: str) -> Json | None:
-        """A receipt of the same owner's; None if it is not kept, or never was."""
+        """A receipt of the same owner; None if it is not stored."""
         return self._receipts.get((owner, request_id))

@@ -1,5 +1,5 @@
-"""Other forms of the same answers, for clients that ask for those: a stream as one JSON array that
-grows, or lines of another shape.
+"""Other framings of an answer, for clients that request them: a stream as one growing JSON array,
+or lines of another shape.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ from toolglot.wire.sse import SseDecoder
 
 
 class AnswerFraming(Protocol):
-    """Changes the form of an answer."""
+    """Changes the framing of an answer."""
 
     media_type: str
-    """What a stream then is."""
+    """The content type of the stream."""
 
     def whole(self, data: bytes) -> bytes:
         """An answer that is not streamed."""
@@ -36,12 +36,12 @@ class AnswerFraming(Protocol):
 
 
 class ReframedWriter:
-    """Writes an answer in another form."""
+    """Writes an answer in another framing."""
 
     __slots__ = ("_framing", "_writer")
 
     drained = False
-    """Nothing may come between: what tells a client that a stream lives is of its usual form."""
+    """Never: a keep-alive would have the usual framing of the protocol."""
 
     def __init__(self, writer: ResponseWriter, framing: AnswerFraming) -> None:
         self._writer = writer

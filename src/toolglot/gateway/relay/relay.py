@@ -1,7 +1,8 @@
-"""The life of one request: routed, translated, sent, and delivered.
+"""Handling one request: routing, translating, sending, delivering.
 
-Whom to ask, how often and after which pause is decided by `toolglot.attempts`; this module does
-what it says. Once the first byte of an answer is on its way to the client, nothing is tried again.
+Which target to ask, how often and after which pause is decided by `toolglot.attempts`; this module
+does what it says. Once the first byte of an answer is on its way to the client, nothing is sent
+again.
 """
 
 import asyncio
@@ -44,7 +45,7 @@ from toolglot.ir import ApiError, Response
 
 
 class Relay:
-    """Carries requests to providers and answers back."""
+    """Forwards requests to providers and their answers to clients."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Relay:
         self.config = config
 
     async def keep_alive(self) -> None:
-        """Tell clients whose provider is silent that their stream lives."""
+        """Send keep-alives to clients whose provider is silent."""
         await self._streams.keep_alive(lambda: self.config.server.keep_alive)
 
     async def answer(
@@ -136,7 +137,7 @@ class Relay:
         """Do what a step says; the next step, and the reply if that is to deliver it."""
         upstream, outbound, key = attempt.target.upstream, attempt.outbound, attempt.keys[step.key]
         if upstream is None or outbound is None:
-            raise AssertionError  # pragma: no cover - what is built in is not asked
+            raise AssertionError  # pragma: no cover - the built-in model is not sent requests
         headers = {**outbound.headers, **upstream.headers(key)}
         with telemetry.waiting():
             if step.pause:
@@ -185,7 +186,7 @@ def _learn(upstream: Upstream, key: str | None, step: Step) -> None:
 
 
 def _demo_response(attempt: Attempt) -> Response:
-    """What the model that is built in answers."""
+    """The answer of the built-in model."""
     answer = demo.reply(attempt.exchange.client_request, attempt.exchange.answer_context())
     if isinstance(answer, ApiError):
         raise RequestRejectedError(answer)

@@ -17,7 +17,7 @@ _PATTERN: Final = frozenset("*?[")
 
 
 class Target(Struct, frozen=True):
-    """A provider and the model to ask it for. No provider is the model that is built in."""
+    """A provider and the model to ask it for. Without a provider it is the built-in model."""
 
     upstream: Upstream | None
     model: str
@@ -28,7 +28,7 @@ class Target(Struct, frozen=True):
         return self.upstream.name if self.upstream else DEMO
 
     def candidate(self, now: float) -> Candidate:
-        """What decides how often it is asked."""
+        """What `attempts` needs to know of it."""
         return self.upstream.candidate(now) if self.upstream else Candidate()
 
 
@@ -40,7 +40,7 @@ class Router:
         self.upstreams = upstreams
 
     def targets(self, model: str, affinity: bytes = b"") -> list[Target]:
-        """Where a request for a model goes: the first that works. None: nothing is known of it."""
+        """The targets for a model, in the order to try them; none if no route matches."""
         name, slash, rest = model.partition("/")
         if slash and (name in self.upstreams or name == DEMO):
             return [self._target(f"{name}/*", rest)]
@@ -79,7 +79,7 @@ def _ordered(targets: list[Target], route: RouteConfig, affinity: bytes) -> list
     if route.pick == "least-busy":
         return sorted(targets, key=_load)
     if route.pick == "affinity":
-        # Each target scores the conversation; the order stays when others come and go.
+        # Each target scores the conversation, so adding or removing others keeps the order.
         return sorted(targets, key=lambda each: digest(affinity + each.name.encode(), 8))
     return targets
 

@@ -1,1 +1,1 @@
-"""Which path means what."""
+"""Endpoints: one module for each family, each with a table of routes."""

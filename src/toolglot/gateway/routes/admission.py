@@ -1,4 +1,4 @@
-"""Who may ask, what is seen of each request, and what is written down at its end."""
+"""Authentication, limits, telemetry and accounting around each request."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,19 +17,19 @@ _TRACED: Final = ("traceparent", "tracestate")
 
 
 class Admission:
-    """Lets requests in, and sees them out."""
+    """What happens before and after the handler of a request."""
 
     def __init__(self, access: AccessControl, telemetry: Telemetry) -> None:
         self.telemetry = telemetry
         self._access = access
 
     async def authenticate(self, http: web.Request) -> str:
-        """Whose request it is; nobody in particular where no keys are asked for."""
+        """The id of the client's key; empty where no keys are required."""
         holder = await self._access.authenticate(given_key(http))
         return holder.id if holder else ""
 
     def begin(self, http: web.Request, protocol: str) -> RequestTelemetry:
-        """A request for a model came in, and has not been read yet."""
+        """Start the telemetry of a request for a model, before it is read."""
         http[PROTOCOL] = protocol
         headers = {name: http.headers[name] for name in _TRACED if name in http.headers}
         return self.telemetry.start_request(id_of(http), protocol, headers)
@@ -37,7 +37,7 @@ class Admission:
     async def identify(
         self, request: IncomingRequest, telemetry: RequestTelemetry
     ) -> IncomingRequest:
-        """The same request with the key that it came with; without one it is rejected."""
+        """Authenticate a request: the same request with its key."""
         telemetry.record.asked_model = request.model
         holder = await self._access.authenticate(request.key)
         telemetry.record.key_id = holder.id if holder else ""
@@ -48,12 +48,12 @@ class Admission:
         await self._access.authorize(request.holder, request.model)
 
     def limit_headers(self, holder: VirtualKey | None) -> Mapping[str, str]:
-        """What a client is told of its limits."""
+        """The headers that report what is left of each limit."""
         return self._access.rate_limit_headers(holder)
 
     def end(
         self, telemetry: RequestTelemetry, holder: VirtualKey | None, error: ApiError | None = None
     ) -> None:
-        """A request was answered, or never will be."""
+        """Finish the telemetry of a request, and charge it."""
         telemetry.end(error)
         self._access.charge(holder, telemetry.record)

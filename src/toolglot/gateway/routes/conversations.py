@@ -1,4 +1,4 @@
-"""Conversations over HTTP: items that several responses share, kept under an id.
+"""Conversations over HTTP: items that several responses share, stored under an id.
 
 Reference: the types of openai 3.49.0 (read 2026-11-15).
 """
@@ -28,7 +28,7 @@ _PATH: Final = "/v1/conversations"
 
 
 class ConversationEndpoints:
-    """The handlers, over what is kept."""
+    """The handlers, over stored conversations."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

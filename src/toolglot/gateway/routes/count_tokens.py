@@ -1,4 +1,4 @@
-"""How many tokens a request has."""
+"""Counting the tokens of a request."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ class CountEndpoints:
 
     @property
     def routes(self) -> tuple[ModelRoute, ...]:
-        """All paths that do nothing but count."""
+        """The paths at which tokens are counted."""
         counts = ((name, module.API.count) for name, module in PROTOCOLS.items())
         return tuple(
             ModelRoute(count.path, name, self.count)
@@ -44,7 +44,7 @@ class CountEndpoints:
     async def by_path(
         self, request: IncomingRequest, _writer: ResponseWriter, telemetry: RequestTelemetry
     ) -> web.StreamResponse:
-        """Where the path of a model says that its tokens shall be counted."""
+        """Where the path has the model and the operation."""
         return await self._count(request, telemetry)
 
     async def _count(self, request: IncomingRequest, telemetry: RequestTelemetry) -> web.Response:

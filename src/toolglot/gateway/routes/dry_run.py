@@ -1,4 +1,4 @@
-"""A dry run: what would be sent where, without sending it."""
+"""A dry run: what would be sent to which provider, without sending it."""
 
 from aiohttp import web
 
@@ -18,7 +18,7 @@ from toolglot.wire.message import read_body
 
 
 def dry_run_routes(relay: Relay) -> tuple[Route, ...]:
-    """Where a dry run is asked for."""
+    """The route of the dry run."""
 
     async def translate(request: PlainRequest) -> web.Response:
         try:

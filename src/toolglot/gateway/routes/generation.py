@@ -1,4 +1,4 @@
-"""Asking a model, in each protocol at its own path."""
+"""Requests to a model, in each protocol at its own path."""
 
 from collections.abc import Awaitable
 
@@ -26,7 +26,7 @@ class GenerationEndpoints:
 
     @property
     def routes(self) -> tuple[ModelRoute, ...]:
-        """Where each protocol is spoken."""
+        """The paths of each protocol."""
         routes = []
         for name, module in PROTOCOLS.items():
             if module.API.prompt is not None:
@@ -49,7 +49,7 @@ class GenerationEndpoints:
     def by_path(
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
     ) -> Awaitable[web.StreamResponse]:
-        """Where the path says what to do."""
+        """Where the path has the model and the operation."""
         count = PROTOCOLS[request.protocol].API.count
         if count is not None and request.path.endswith(count.path):
             return self._count.by_path(request, writer, telemetry)

@@ -1,4 +1,4 @@
-"""Whether the gateway and its providers are well."""
+"""Health, readiness and metrics."""
 
 import time
 from typing import Final
@@ -26,7 +26,7 @@ class HealthEndpoints:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """Paths that anyone may ask at."""
+        """The paths, which need no key."""
         return (
             Route("GET", "/", self.health, auth="none"),
             Route("GET", "/health", self.health, auth="none"),
@@ -48,7 +48,7 @@ class HealthEndpoints:
         return json_response(body, 200 if ready else 503)
 
     async def metrics(self, _request: PlainRequest) -> web.Response:
-        """All that was counted, for Prometheus, and how the providers are doing."""
+        """All metrics, for Prometheus, with the state of the providers."""
         now = time.monotonic()
         for upstream in self._relay.router.upstreams.values():
             self._metrics.set_breaker(upstream.name, upstream.health.state(now))
@@ -56,5 +56,5 @@ class HealthEndpoints:
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     async def version(self, _request: PlainRequest) -> web.Response:
-        """The version, for clients that ask for that of their server."""
+        """The version, for clients that request that of their server."""
         return json_response({"version": __version__})

@@ -1,4 +1,4 @@
-"""The models that clients can ask for: those of the routes and those that providers list."""
+"""The models that clients can use: those of the routes and those that providers list."""
 
 import asyncio
 import time
@@ -14,13 +14,13 @@ from toolglot.registry import get_protocol
 
 DEMO_MODEL: Final = "toolglot-demo"
 _LASTING: Final = 300.0
-"""Seconds for which a provider's list is taken as it was."""
+"""Seconds for which a provider's list is cached."""
 _AGAIN: Final = 5.0
 """Seconds for which a provider that gave none is not asked again."""
 
 
 class Catalogue:
-    """The models that can be asked for."""
+    """The models that clients can use."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -60,6 +60,6 @@ class Catalogue:
 
 
 def describe(name: str) -> ModelInfo:
-    """What clients are told about a model."""
+    """The description of a model for clients."""
     family = family_of(name)
     return ModelInfo(name=name, efforts=family.efforts if family else ())

@@ -1,4 +1,4 @@
-"""Which models can be asked for."""
+"""Lists of models, and single ones."""
 
 from urllib.parse import unquote
 

@@ -10,14 +10,14 @@ from toolglot.gateway.routes.route import PlainRequest, Route
 
 
 def receipt_routes(receipts: ReceiptLog) -> tuple[Route, ...]:
-    """Where receipts are asked for."""
+    """The route of receipts."""
 
     async def receipt(request: PlainRequest) -> web.Response:
         """What was changed in a request of the same client and in its answer."""
         number = request.http.match_info["id"]
         found = receipts.get(request.owner, number)
         if found is None:
-            words = f"no receipt of {number}: only the latest are kept (receipts in [server])"
+            words = f"no receipt of {number}: only the latest are stored (receipts in [server])"
             raise RequestRejectedError(errors.not_found(words))
         return json_response(found)
 

@@ -43,7 +43,7 @@ _TRUE: Final = frozenset({"true", "1"})
 
 
 class ResponseEndpoints:
-    """The handlers, over one relay and what is kept."""
+    """The handlers, over one relay and the stored responses."""
 
     def __init__(self, relay: Relay, sessions: Sessions, protocol: str) -> None:
         self._relay, self._sessions, self._protocol = relay, sessions, protocol
@@ -51,7 +51,7 @@ class ResponseEndpoints:
 
     @property
     def routes(self) -> tuple[Route | ModelRoute, ...]:
-        """All paths but the one at which a model is asked."""
+        """All paths except the one for requests to a model."""
         one = f"{self._path}/{{id}}"
         return (
             Route("GET", one, self._retrieve),
@@ -152,7 +152,7 @@ class ResponseEndpoints:
     async def _compacted_by_provider(
         self, request: IncomingRequest, telemetry: RequestTelemetry
     ) -> WholeResponse | None:
-        """What a provider with compaction of its own says; None: there is none."""
+        """The response of a provider that has compaction; None: it has none."""
         targets = self._relay.router.targets(request.model)
         upstream = targets[0].upstream if targets else None
         if upstream is None or upstream.protocol_for(self._protocol) != self._protocol:
@@ -169,7 +169,7 @@ class ResponseEndpoints:
     async def _ask(
         self, request: IncomingRequest, telemetry: RequestTelemetry, session: Session | None = None
     ) -> WholeResponse:
-        """The answer to a request that is not shown to the client as it is."""
+        """The answer to an internal request."""
         memory = MemoryWriter()
         writer = memory if session is None else SessionWriter(memory, session)
         await self._relay.answer(request, writer, telemetry, session)

@@ -1,9 +1,9 @@
-"""Routes: a method, a path, who may ask, and what answers. Each family of endpoints has a table.
+"""Routes: a method, a path, whether a key is needed, and a handler. Each family has a table.
 
-There are two kinds. At a `Route` something is asked of the gateway: models, receipts, stored
-responses. Its handler gets the request as it is, and the owner of its key if one is needed. At a
-`ModelRoute` a model is asked in a protocol: the request is read, its client authenticated and held
-to its limits, and whatever happens is seen by metrics, logs and the ledger.
+There are two kinds. A `Route` is for requests to the gateway itself: models, receipts, stored
+responses. Its handler gets the request and the owner of its key, if one is needed. A `ModelRoute`
+is for requests to a model in a protocol: the request is read, its client is authenticated, its
+limits are checked, and metrics, logs and the ledger record the outcome.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -22,11 +22,11 @@ from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError
 
 VERSION: Final = "/v1"
-"""The beginning of paths that clients may leave out."""
+"""The prefix of paths that clients may leave out."""
 
 
 class PlainRequest(Struct, frozen=True):
-    """A request to the gateway itself that was read, and whose it is."""
+    """A request to the gateway itself, and its owner."""
 
     http: web.Request
     body: bytes = b""
@@ -41,13 +41,13 @@ _HttpHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Route(Struct, frozen=True):
-    """Something that is asked of the gateway."""
+    """A route for requests to the gateway itself."""
 
     method: Literal["GET", "POST", "DELETE"]
     path: str
     handler: Handler
     auth: Literal["key", "none"] = "key"
-    """Whether a key is needed, where keys are asked for."""
+    """Whether a key is needed, where keys are required at all."""
 
     def http_handler(self, admission: Admission, _prefix: str) -> _HttpHandler:
         async def handle(http: web.Request) -> web.StreamResponse:
@@ -59,7 +59,7 @@ class Route(Struct, frozen=True):
 
 
 class ModelRoute(Struct, frozen=True):
-    """Something that is asked of a model."""
+    """A route for requests to a model."""
 
     path: str
     protocol: str
@@ -79,7 +79,7 @@ class ModelRoute(Struct, frozen=True):
                 holder = request.holder
                 await admission.check(request)
                 response = await self.handler(request, HttpWriter(http), telemetry)
-                if not response.prepared:  # A stream said so when it began.
+                if not response.prepared:  # A stream has them already.
                     response.headers.update(admission.limit_headers(holder))
             except REJECTIONS as problem:
                 error = from_rejection(problem, http)
@@ -106,7 +106,7 @@ _ADD: Final = {
 def add_routes(
     app: web.Application, admission: Admission, routes: Iterable[Route | ModelRoute]
 ) -> None:
-    """Answer at all paths, with their version and without."""
+    """Add all routes to an application, with the version in their paths and without."""
     for route in routes:
         add = _ADD[route.method]
         add(app.router, route.path, route.http_handler(admission, ""))
@@ -118,7 +118,7 @@ def add_routes(
 def rejection(
     error: ApiError, protocol: str, request_id: str, telemetry: RequestTelemetry
 ) -> WholeResponse:
-    """An error that a client gets before a model was asked."""
+    """The response to a request that was rejected before a model was asked."""
     wire = render(error, protocol)
     headers = {**wire.headers, "Content-Type": JSON, "x-request-id": request_id}
     telemetry.client_response(wire.status, headers)

@@ -2,8 +2,8 @@
 
 Reference: https://developers.openai.com/api/docs/guides/websocket-mode and the client of Codex
 0.166.0 (read 2026-11-15). Each frame of the client is a request, each frame of ours an event.
-Whatever a connection has seen can be continued on it, stored or not; a request with `generate`
-false only prepares that. When the client goes, so does the request that is under way.
+Every response of a connection can be continued on it, stored or not; a request with `generate`
+false only prepares that. When the client disconnects, the request under way is cancelled.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ from toolglot.wire.sse import SseDecoder
 
 _CREATE: Final = "response.create"
 _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
-"""A client's word that it has taken an answer."""
+"""The frame by which a client acknowledges an answer."""
 _WAITING: Final = 16
 """Requests that may wait for the one under way."""
 _HEARTBEAT: Final = 30.0
 _OF_THE_TRANSPORT: Final = frozenset({"openai-beta", "x-request-id"})
-"""Headers that mean the connection, not what is asked over it."""
+"""Headers of the connection, not of the requests on it."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "x-request-id"})
 """Headers of an error that are part of its event."""
 
@@ -63,7 +63,7 @@ class WebSocketEndpoint:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """The path at which a model is asked by POST."""
+        """The same path as for POST."""
         return (Route("GET", self._path, self._connect),)
 
     async def close(self, _app: web.Application) -> None:
@@ -72,7 +72,7 @@ class WebSocketEndpoint:
             await connection.close()
 
     async def _connect(self, request: PlainRequest) -> web.StreamResponse:
-        """Answer for as long as the connection lasts; whoever wants none is told what to do."""
+        """Handle requests until the connection closes; reject a GET without an upgrade."""
         limit, http = self._relay.config.server.max_body, request.http
         socket = web.WebSocketResponse(
             heartbeat=_HEARTBEAT, max_msg_size=limit, decode_text=False, compress=True
@@ -91,7 +91,7 @@ class WebSocketEndpoint:
         return socket
 
     def _answering(self, http: web.Request, limit: int) -> "_Answer":
-        """What answers the frames of one connection."""
+        """The handler of the frames of one connection."""
         headers = {
             name: value
             for name, value in http.headers.items()
@@ -158,7 +158,7 @@ def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
 
 
 async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
-    """Answer a request that shall only be continued later."""
+    """Answer a request that is only to be continued later."""
     codec = get_protocol(request.protocol)
     asked = decode_request(request.body, source=request.protocol)
     response = Response(
@@ -174,7 +174,7 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
 
 
 class _Connection:
-    """One client: what it asked, in turn, and what can be continued."""
+    """One client: its requests, in turn, and what can be continued."""
 
     def __init__(self, socket: web.WebSocketResponse, http: web.Request, answer: _Answer) -> None:
         self._socket, self._http, self._answer = socket, http, answer
@@ -183,7 +183,7 @@ class _Connection:
         self._closing = False
 
     async def run(self) -> None:
-        """Until the client goes."""
+        """Handle frames until the client disconnects."""
         async with asyncio.TaskGroup() as tasks:
             work = tasks.create_task(self._work())
             async for message in self._socket:
@@ -191,14 +191,14 @@ class _Connection:
             work.cancel()
 
     async def close(self) -> None:
-        """Close the connection as soon as nothing is being answered."""
+        """Close the connection as soon as no request is under way."""
         self._closing = True
         if not self._busy and self._frames.empty():
             await self._socket.close(code=WSCloseCode.GOING_AWAY)
 
     async def _take(self, kind: WSMsgType, frame: bytes) -> None:
         if kind is not WSMsgType.TEXT:
-            await self._reject("expected frames of text")
+            await self._reject("expected a text frame")
         elif self._frames.full():
             await self._reject(f"{_WAITING} requests are waiting already")
         else:
@@ -216,7 +216,7 @@ class _Connection:
             try:
                 await self._answer(frame, self._writer())
             except ConnectionError:
-                return  # The client is gone; whoever reads from it knows soon.
+                return  # The client is gone, which the reading side notices, too.
             self._busy = False
             if self._closing:
                 await self.close()
@@ -235,7 +235,7 @@ class WebSocketWriter:
         self._http = http
         self._events = SseDecoder()
         self.lane: str | None = None
-        """What the client calls this request, to tell it from others."""
+        """The client's own id of this request."""
 
     @property
     def response(self) -> web.StreamResponse:

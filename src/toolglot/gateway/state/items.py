@@ -1,6 +1,6 @@
 """Items of the Responses API: messages, tool calls, results and reasoning, in input and output.
 
-An item that need not be read stays the JSON text that it was, so most of a long conversation is
+An item that need not be read remains JSON text, so most of a long conversation is
 copied and not parsed.
 """
 
