@@ -13,7 +13,7 @@ from toolglot.adapt.answers.passes import adapt_response
 from toolglot.adapt.calls.ids import alias_ids
 from toolglot.adapt.calls.pairing import pair_results
 from toolglot.adapt.messages.content import adapt_content
-from toolglot.adapt.messages.prompt_cache import limit_cache_marks, set_cache_marks
+from toolglot.adapt.messages.prompt_cache import adapt_cache_marks
 from toolglot.adapt.messages.required_settings import require_limits, require_stream
 from toolglot.adapt.messages.settings import adapt_output, adapt_sampling, drop_settings
 from toolglot.adapt.messages.system import drop_attribution, place_system
@@ -60,8 +60,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     merge_turns,
     require_limits,
     require_stream,
-    limit_cache_marks,
-    set_cache_marks,
+    adapt_cache_marks,
 )
 
 EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (

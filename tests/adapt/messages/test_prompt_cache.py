@@ -8,7 +8,7 @@ from tests.wires import asking, assistant, call, carried, pair, result, tool, us
 
 from toolglot import Context, Options, ir
 from toolglot.adapt import adapt_request
-from toolglot.adapt.messages.prompt_cache import LONG_PROMPT, limit_cache_marks, set_cache_marks
+from toolglot.adapt.messages.prompt_cache import LONG_PROMPT, adapt_cache_marks
 from toolglot.ir import CacheMark, Message, Text, ToolResult
 from toolglot.registry import PROTOCOLS, get_protocol
 
@@ -45,7 +45,7 @@ def marked(request):
 def set_on(request, source="openai-chat", **options):
     """The places of the marks that are set on a request for Claude, and the notes."""
     ctx = pair(source, "anthropic", options=Options(**options))
-    return marked(set_cache_marks(request, ctx)), codes(ctx)
+    return marked(adapt_cache_marks(request, ctx)), codes(ctx)
 
 
 # --- setting marks --------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_provider_without_marks_gets_none(target):
 def test_marks_of_the_client_are_the_only_ones():
     request = asking(user(Text(text="one", cache=MARK)), *TALK[1:], tools=(tool("f"),))
     ctx = pair("openai-chat", "anthropic")
-    assert set_cache_marks(request, ctx) is request
+    assert adapt_cache_marks(request, ctx) is request
 
 
 def test_a_client_that_could_have_marked_and_did_not_is_left_alone():
@@ -100,7 +100,7 @@ def test_a_client_that_could_have_marked_and_did_not_is_left_alone():
         source=get_protocol("anthropic").SURFACE, target=marking(get_protocol("openai-chat"))
     )
     request = asking(*TALK, tools=(tool("f"),))
-    assert set_cache_marks(request, ctx) is request
+    assert adapt_cache_marks(request, ctx) is request
 
 
 def test_a_short_conversation_without_tools_is_not_marked():
@@ -161,7 +161,7 @@ def test_what_takes_no_mark_gets_none(refuses):
 
 def test_nothing_is_marked_inside_a_result():
     ctx = pair("openai-chat", "anthropic")
-    there = set_cache_marks(asking(*TALK[:3], tools=(tool("f"),)), ctx)
+    there = adapt_cache_marks(asking(*TALK[:3], tools=(tool("f"),)), ctx)
     [answered] = there.messages[2].parts
     assert (answered.cache, answered.parts[0].cache) == (MARK, None)
 
@@ -195,7 +195,7 @@ def test_the_most_useful_marks_are_set_where_fewer_are_taken(most, places):
     target = replace(surface, cache=replace(surface.cache, max_marks=most))
     ctx = Context(source=get_protocol("openai-chat").SURFACE, target=target)
     request = asking(*TALK, system=SYSTEM, tools=(tool("f"),))
-    assert marked(set_cache_marks(request, ctx)) == places
+    assert marked(adapt_cache_marks(request, ctx)) == places
 
 
 # --- marks on the way to a Chat server that takes them --------------------------------------------
@@ -277,7 +277,7 @@ def marked_request():
 def test_the_earliest_marks_go():
     """case-40: tools, then system, then messages; what is inside a result before the result."""
     ctx = pair("openai-chat", "anthropic")
-    there = limit_cache_marks(marked_request(), ctx)
+    there = adapt_cache_marks(marked_request(), ctx)
     assert there.tools[0].cache is None
     assert there.system.parts[0].cache is None
     assert [part.cache for part in there.messages[0].parts] == [MARK, MARK]
@@ -290,14 +290,14 @@ def test_four_marks_are_legal():
     """case-40"""
     ctx = pair("openai-chat", "anthropic")
     request = asking(user(*[Text(text=str(n), cache=MARK) for n in range(4)]))
-    assert limit_cache_marks(request, ctx) is request
+    assert adapt_cache_marks(request, ctx) is request
     assert codes(ctx) == []
 
 
 def test_marks_inside_results_count():
     ctx = pair("openai-chat", "anthropic")
     inner = tuple(Text(text=str(n), cache=MARK) for n in range(6))
-    there = limit_cache_marks(asking(user(ToolResult(id="c", parts=inner))), ctx)
+    there = adapt_cache_marks(asking(user(ToolResult(id="c", parts=inner))), ctx)
     [answered] = there.messages[0].parts
     assert [part.cache for part in answered.parts] == [None, None, MARK, MARK, MARK, MARK]
 
@@ -305,4 +305,4 @@ def test_marks_inside_results_count():
 def test_a_target_without_a_maximum_takes_all():
     ctx = pair("anthropic", "openai-chat")
     request = marked_request()
-    assert limit_cache_marks(request, ctx) is request
+    assert adapt_cache_marks(request, ctx) is request

@@ -53,20 +53,29 @@ _SYSTEM: Final = -1
 _LEADS: Final = ("system", "developer")
 
 
+def adapt_cache_marks(request: Request, ctx: Context) -> Request:
+    """Keep the client's marks as far as the target takes them; set some if it could not."""
+    source, target = ctx.surfaces
+    support = target.cache
+    if not support.marks:
+        return request
+    count = _count(request)
+    if count:
+        return _limited(request, count, support.max_marks, ctx)
+    if source.cache.marks or ctx.options.prompt_cache == "off":
+        return request
+    return _set_marks(request, target, ctx)
+
+
 # --- setting marks --------------------------------------------------------------------------------
 
 
-def set_cache_marks(request: Request, ctx: Context) -> Request:
-    """Mark what the next request will have in common with this one, if the client could not."""
-    source, target = ctx.surfaces
+def _set_marks(request: Request, target: Surface, ctx: Context) -> Request:
+    """Mark what the next request will have in common with this one."""
     support = target.cache
-    if not support.marks or source.cache.marks or ctx.options.prompt_cache == "off":
-        return request
-    if _count(request):
-        return request
-    ends = list(_ends(request, support, has_tools=bool(request.tools or ctx.declared)))
     most = support.max_marks or _MOST
-    ends = ends[:most]
+    has_tools = bool(request.tools or ctx.declared)
+    ends = list(_ends(request, support, has_tools=has_tools))[:most]
     if ends:
         request = _marked(request, ends, target, ctx)
     if request.tools and len(ends) < most:
@@ -138,9 +147,9 @@ def _last_part(message: Message, support: CacheSupport) -> int | None:
 
 def _takes_mark(part: Part, support: CacheSupport) -> bool:
     """Whether a part may have a mark: reasoning, empty texts and opaque parts may not."""
-    if part.__struct_config__.tag not in support.parts:
-        return False
-    return not isinstance(part, Text) or bool(part.text.strip())
+    if type(part) is Text:
+        return "text" in support.parts and bool(part.text.strip())
+    return part.__struct_config__.tag in support.parts
 
 
 def _is_long(messages: Iterable[Message]) -> bool:
@@ -195,18 +204,12 @@ def _mark_last(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
 # --- too many marks -------------------------------------------------------------------------------
 
 
-def limit_cache_marks(request: Request, ctx: Context) -> Request:
-    """Keep only the last cache marks, in the order tools, system, messages, of a target with a
-    maximum.
-    """
-    _, target = ctx.surfaces
-    if not target.cache.marks or target.cache.max_marks is None:
+def _limited(request: Request, count: int, most: int | None, ctx: Context) -> Request:
+    """Keep only the last cache marks, in the order tools, system, messages."""
+    if most is None or count <= most:
         return request
-    excess = _count(request) - target.cache.max_marks
-    if excess <= 0:
-        return request
-    ctx.note("cache-dropped", "", f"only the last {target.cache.max_marks} cache marks are kept")
-    return _Dropper(excess).request(request)
+    ctx.note("cache-dropped", "", f"only the last {most} cache marks are kept")
+    return _Dropper(count - most).request(request)
 
 
 def _count(request: Request) -> int:
@@ -214,8 +217,9 @@ def _count(request: Request) -> int:
     for message in (*([request.system] if request.system else ()), *request.messages):
         for part in message.parts:
             marks += getattr(part, "cache", None) is not None
-            if isinstance(part, ToolResult):
-                marks += sum(getattr(inner, "cache", None) is not None for inner in part.parts)
+            if type(part) is ToolResult:
+                for inner in part.parts:
+                    marks += getattr(inner, "cache", None) is not None
     return marks
 
 
