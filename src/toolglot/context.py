@@ -38,6 +38,10 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
+    prompt_cache: Literal["auto", "off"] = "auto"
+    """Mark the prompt for the provider's cache, where the client's protocol has no such marks and
+    the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
+
     sanitize: Literal["off", "nul", "c0"] = "off"
     """Remove control characters from the arguments of calls: U+0000 (`nul`), or all below U+0020
     except tabs and line ends (`c0`)."""

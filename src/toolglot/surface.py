@@ -263,7 +263,12 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     """Marks for the provider's prompt cache."""
 
     marks: bool = False
-    """Parts of a prompt can be marked to be cached."""
+    """It takes them; tools may have them then."""
+
+    parts: frozenset[str] = frozenset(
+        {"text", "image", "document", "audio", "tool_call", "tool_result"}
+    )
+    """The kinds of parts that may have them as well."""
 
     max_marks: int | None = None
     """How many marks a request may have."""

@@ -134,11 +134,13 @@ def test_extensions_register_what_providers_may_name(tmp_path, monkeypatch):
 def test_options_of_a_provider_are_those_of_the_library(tmp_path):
     options = (
         '[providers.work.options]\nsanitize = "nul"\noptional_markers = ["if any"]\nid_max = 40\n'
+        'prompt_cache = "off"\n'
     )
     config = load_config(written(tmp_path, SOUND + options))
     upstream = make_upstreams(config, {"WORK_KEY": "k"})["work"]
     chosen = upstream.options("gpt-5.4", "gpt-5.4", strict=False)
     assert (chosen.sanitize, chosen.optional_markers, chosen.id_max) == ("nul", ("if any",), 40)
+    assert chosen.prompt_cache == "off"
 
 
 def test_what_is_no_toml_is_told_with_its_line(tmp_path):

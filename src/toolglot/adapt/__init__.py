@@ -13,12 +13,8 @@ from toolglot.adapt.answers.passes import adapt_response
 from toolglot.adapt.calls.ids import alias_ids, chooses_ids
 from toolglot.adapt.calls.pairing import pair_results
 from toolglot.adapt.messages.content import adapt_content, restrict_items
-from toolglot.adapt.messages.required_settings import (
-    bound_limits,
-    limit_cache_marks,
-    require_limits,
-    require_stream,
-)
+from toolglot.adapt.messages.prompt_cache import adapt_cache_marks
+from toolglot.adapt.messages.required_settings import bound_limits, require_limits, require_stream
 from toolglot.adapt.messages.settings import (
     adapt_output,
     adapt_sampling,
@@ -73,7 +69,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     require_limits,
     bound_limits,
     require_stream,
-    limit_cache_marks,
+    adapt_cache_marks,
 )
 
 EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (

@@ -106,7 +106,8 @@ class Walk:
     def __init__(self, ctx: Context) -> None:
         self._source, self._target = ctx.surfaces
         self._ctx = ctx
-        self._marks = self._target.cache.marks
+        cache = self._target.cache
+        self._marked = cache.parts if cache.marks else frozenset[str]()
         self.moved: dict[int, list[Part]] = {}
         self._message = 0
         self._made: dict[str, str] = {}
@@ -217,7 +218,7 @@ class Walk:
         return part
 
     def _unmarked(self, part: Any, path: str) -> Any:
-        if part.cache is not None and not self._marks:
+        if part.cache is not None and part.__struct_config__.tag not in self._marked:
             self._ctx.note("cache-dropped", path)
             return replace(part, cache=None)
         return part

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
+    CacheMark,
     Json,
     Message,
     OutputFormat,
@@ -209,8 +210,19 @@ def _encode_result(part: ToolResult, ctx: Context, *, own: bool) -> Json:
         wire["content"] = encode_parts(_marked(part.parts) if part.is_error else part.parts, ctx)
     elif part.parts or part.is_error or "content" not in part.extras.get(NAME, ()):
         text = _joined(part, ctx)
-        wire["content"] = mark_error(text) if part.is_error else text
+        text = mark_error(text) if part.is_error else text
+        wire["content"] = encode_content((Text(text=text, cache=_cache_of(part, ctx)),), "", ctx)
     return merge(wire, part.extras, NAME)
+
+
+def _cache_of(part: ToolResult, ctx: Context) -> CacheMark | None:
+    """The mark of a result, or the last one inside it, for its one text."""
+    marks = [mark for inner in part.parts if (mark := getattr(inner, "cache", None)) is not None]
+    mark = part.cache or (marks[-1] if marks else None)
+    if mark is not None and not joined_text(part.parts).strip():
+        ctx.note("cache-dropped", part.id, "an empty text takes no mark")
+        return None
+    return mark
 
 
 def _joined(part: ToolResult, ctx: Context) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
 from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import (
+    CacheSupport,
     CallSupport,
     IdentifierRule,
     LimitSupport,
@@ -164,6 +165,9 @@ SURFACE: Final = Surface(
     stream=StreamSupport(
         keep_alive=b": keep-alive\n\n",
     ),
+    # OpenAI takes no marks. OpenRouter does for Claude: on content parts and on tools, not on calls
+    # (https://openrouter.ai/docs/client-sdks/typescript, ChatContentText, 2026-11-16).
+    cache=CacheSupport(parts=frozenset({"text", "image", "document", "audio", "tool_result"})),
 )
 
 STOP: Final[dict[str, StopKind]] = {
