@@ -71,7 +71,7 @@ def serving(folder, environ, *options):
     """A gateway as a process, and the lines that it says."""
     clean = {name: value for name, value in os.environ.items() if "_API_KEY" not in name}
     process = subprocess.Popen(
-        [sys.executable, "-m", "toolglot", "serve", "--quiet", *options],
+        [sys.executable, "-m", "toolglot", "serve", *options],
         cwd=folder,
         env={**clean, **environ},
         stderr=subprocess.PIPE,
@@ -94,7 +94,7 @@ def test_an_address_where_nobody_is_is_named_at_the_start(tmp_path):
     port = free_port()
     with serving(tmp_path, {"OLLAMA_HOST": f"0.0.0.0:{port}"}, "--port", "0") as said:
         assert said.readline().startswith("toolglot listens on ")
-        warning = said.readline()
+        warning = next(line for line in said if line.startswith("warning"))
     assert warning.startswith(f"warning: provider ollama: http://127.0.0.1:{port}/api/tags: ")
     assert "Connection refused" in warning
 

@@ -56,7 +56,11 @@ def add(commands: Commands) -> None:
         choices=("debug", "info", "warning", "error"),
         help="lowest level to log; info if left out",
     )
-    parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="do not print how to connect clients, and do not try the addresses of providers",
+    )
 
 
 def _port(text: str) -> int:
@@ -104,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         gateway.say(f"toolglot listens on {url}")
         if not args.quiet:
             gateway.say(welcome(url, config))
-        gateway.in_background(_say_addresses(config, gateway.say))
+            gateway.in_background(_say_addresses(config, gateway.say))
 
     def app() -> "Application":
         return make_app(config, path)
