@@ -15,15 +15,19 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 from toolglot import cli
 from toolglot import profiles as profile_book
+from toolglot import providers as provider_rules
+from toolglot import surface as surface_facts
 from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options, ProviderOptions
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
+from toolglot.providers.facts import facts as rule_fact_types
 from toolglot.receipt import CATALOGUE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,6 +100,34 @@ def profiles() -> str:
     return table((*head, "Quirks"), rows)
 
 
+def rule_books() -> str:
+    """Return how many rules each provider's book has, and what they are about."""
+    rows = []
+    for name in provider_rules.book_names():
+        book = provider_rules.load_book(name)
+        about = dict.fromkeys(fact for rule in book.rules for fact in (*rule.set, *rule.add))
+        like = f"as `{book.like}`, and " if book.like else ""
+        title = "unknown servers" if name == provider_rules.UNKNOWN else f"`{name}`"
+        spoken = ", ".join(book.speaks)
+        facts = like + ", ".join(f"`{fact}`" for fact in about)
+        rows.append((title, spoken, str(len(book.rules)), facts))
+    return table(("Provider", "Asked in, the best first", "Rules", "Facts that they change"), rows)
+
+
+def rule_facts() -> str:
+    """Return the facts that a rule or a configuration may change."""
+    rows = []
+    for name in rule_fact_types():
+        group, _, last = name.rpartition(".")
+        holder = surface_facts.Surface
+        if group:
+            holder = get_type_hints(holder)[group]
+        source = inspect.getsource(holder)
+        found = re.search(rf'^    {last}: [^\n]+\n    """([\s\S]+?)"""', source, re.MULTILINE)
+        rows.append((f"`{name}`", " ".join(found[1].split()) if found else ""))
+    return table(("Fact", "Meaning"), rows)
+
+
 def families() -> str:
     """Return what is known about model families."""
     rows = (
@@ -146,6 +178,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "options": options,
     "profiles": profiles,
     "providers": providers,
+    "rule-books": rule_books,
+    "rule-facts": rule_facts,
 }
 
 _BLOCK = re.compile(

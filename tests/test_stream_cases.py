@@ -889,7 +889,7 @@ def test_a_call_that_was_cut_is_never_told_as_complete(source, target, begun):
 
 
 def test_a_filtered_answer_is_incomplete():
-    """case-15: `content_filter` is told as the reason."""
+    """case-15: `content_filter` becomes the reason."""
     data = chat({"content": "I"}, finish("content_filter"))
     events = events_of(translated("openai-chat", "openai-responses", data))
     assert events[-1]["type"] == "response.incomplete"

@@ -80,6 +80,10 @@ class PromptEndpoint(Struct, frozen=True, kw_only=True):
     """A response, or a line of a stream, as clients of this path read it."""
 
 
+def _code_in_error(body: Json, code: str) -> Json:
+    return {**body, "error": {**body["error"], "code": code}}
+
+
 def _never(_value: Json) -> bool:
     return False
 
@@ -171,6 +175,9 @@ class Api(Struct, frozen=True, kw_only=True):
 
     error_style: str
     """Whose shape its errors have."""
+
+    with_code: Callable[[Json, str], Json] = _code_in_error
+    """An error of the gateway's own with a code for programs in it."""
 
 
 _LISTS: Final = (("data", "id"), ("models", "model"), ("models", "name"))

@@ -38,6 +38,10 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
+    prompt_cache: Literal["auto", "off"] = "auto"
+    """Mark the prompt for the provider's cache, where the client's protocol has no such marks and
+    the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
+
     sanitize: Literal["off", "nul", "c0"] = "off"
     """Remove control characters from the arguments of calls: U+0000 (`nul`), or all below U+0020
     except tabs and line ends (`c0`)."""
@@ -60,6 +64,13 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
 
     model: str | None = None
     """The model to ask the target for, in place of the one in the request."""
+
+    provider: str | None = None
+    """Whose rule book is applied: a name of `toolglot.providers`; None: only what the protocol of
+    the target says."""
+
+    overrides: Mapping[str, Any] = {}
+    """Facts that are laid over that rule book, by their dotted names: `tools.kinds`."""
 
     issuer: str | None = None
     """Who issues reasoning state on the provider's side; by default the provider's protocol."""
@@ -229,6 +240,14 @@ class Context:
         return self.source, self.target
 
     @property
+    def in_protocol(self) -> bool:
+        """Whether both sides speak one protocol; the provider may still accept less of it."""
+        source, target = self.source, self.target
+        return source is target or (
+            source is not None and target is not None and source.name == target.name
+        )
+
+    @property
     def tool_surfaces(self) -> tuple[Surface, Surface]:
         """The surfaces as passes over tools see them: in a prompt, all tools are functions."""
         source, target = self.surfaces
@@ -249,7 +268,7 @@ class Context:
         """Remember fields that a decoder did not take: only their own protocol can write them."""
         self._left.append((where, minor, rest))
 
-    def retell(self, other: "Context") -> None:
+    def merge_notes(self, other: "Context") -> None:
         """Add the notes that another context collected while tools were worked on."""
         self._notes += other._notes
         self._left += other._left
@@ -316,7 +335,7 @@ class Context:
 
     def notes(self) -> tuple[Note, ...]:
         """All notes so far, with one for each field that could not be translated."""
-        if self.source is not self.target:
+        if not self.in_protocol:
             self._notes[:0] = self._leftover_notes()
         # What was left refers to this context: keeping it would be a reference cycle.
         self._left.clear()

@@ -25,6 +25,7 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
 from toolglot.ir import ApiError, Request, Response, StopReason, Usage
+from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
@@ -32,10 +33,12 @@ from toolglot.translate import (
     encode_request_for,
     encode_response_for,
     passes_through,
+    provider_surface,
     read_response,
+    restrict_wire,
 )
 from toolglot.wire import jsontext
-from toolglot.wire.message import WireRequest, WireResponse
+from toolglot.wire.message import WireRequest, WireResponse, read_body
 from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.tool_cache import read_known, write_known
 
@@ -119,14 +122,33 @@ class Exchange:
         return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
     def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:
-        """A request in the provider's own protocol: nothing but the model's name may change."""
+        """A request in the provider's own protocol: nothing changes but the model's name, and what
+        the provider does not accept.
+        """
         model, place = self.options.model, get_protocol(self.provider).SURFACE.path
+        restricted = self._restricted(body)
         if "{model}" in place:
             operation = path.rpartition(":")[2]
             named = place.format(model=model).rpartition(":")[0] if model else ""
-            return Sent(path=f"{named}:{operation}" if named else path, query=query, data=body)
-        data = jsontext.splice(body, "model", model) if model is not None else body
-        return Sent(path=path or place, query=query, data=data)
+            path = f"{named}:{operation}" if named else path
+            return Sent(path=path, query=query, data=restricted or body)
+        if restricted is None and model is not None:
+            body = jsontext.splice(body, "model", model)
+        return Sent(path=path or place, query=query, data=restricted or body)
+
+    def _restricted(self, body: bytes) -> bytes | None:
+        """The request as the provider accepts it, of which the provider accepts less; None: that is
+        as it came, or it cannot be read, which the provider will say.
+        """
+        source, target = self._ctx.surfaces
+        if target is source or is_accepted(body, source, target):
+            return None
+        try:
+            wire = restrict_wire(self.client_request, read_body(body), self._ctx)
+        except DecodeError:
+            return None
+        self._ctx.receipt()
+        return write_known(wire.body, self._ctx) if wire is not None else None
 
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""
@@ -136,6 +158,9 @@ class Exchange:
     def _begin(self, body: bytes, path: str) -> None:
         self._body, self._path = body, path
         self._ctx.begin(lambda: digest(body, _SEED))
+        if self.options.provider is not None or self.options.overrides:
+            asked = self.options.model or self._asked_model()
+            self._ctx.target = provider_surface(self.options, self.provider, asked or "")
 
     @property
     def client_request(self) -> Request:
@@ -291,12 +316,14 @@ class Exchange:
 
     def _glance(self) -> Request | None:
         """A request that was passed on unread: only its model matters."""
-        model: object
+        model = self._asked_model()
+        return Request(model=model, messages=()) if model is not None else None
+
+    def _asked_model(self) -> str | None:
         if "{model}" in get_protocol(self.client).SURFACE.path:
-            model = self._path.rpartition("/")[2].partition(":")[0]
-        else:
-            model = jsontext.glance(self._body).model
-        return Request(model=model, messages=()) if isinstance(model, str) else None
+            return self._path.rpartition("/")[2].partition(":")[0]
+        model: object = jsontext.glance(self._body).model
+        return model if isinstance(model, str) else None
 
     def _rename_model(self) -> RenameModel | None:
         asked, model = self._request(), self.options.model

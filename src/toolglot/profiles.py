@@ -55,14 +55,30 @@ class Endpoint(Facts, frozen=True, kw_only=True):
     protocol: str
     base_url: str
     path: str | None = None
+    query: str = ""
+    """Sent with every request: `api-version=2024-10-21`."""
 
     def url(self, path: str, **values: str) -> str:
         """The address for a request that its protocol would send to `path` on its own host."""
         words = self.path if self.path is not None else path[path.index("/", 1) :]
-        address = self.base_url + words
+        address = self.base_url + words + (f"?{self.query}" if self.query else "")
         for name, value in values.items():
             address = address.replace(f"{{{name}}}", value)
         return address
+
+
+class Deployments(Facts, frozen=True, kw_only=True):
+    """Another address of a provider, where the path names a deployment and not the model."""
+
+    protocol: str
+    base_url: str
+    """With `{deployment}` in its path."""
+
+    version_parameter: str
+    """The query parameter that gives the version of the API."""
+
+    version: str
+    """The version to ask for where none is given."""
 
 
 class Auth(Facts, frozen=True, kw_only=True):
@@ -155,6 +171,10 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     title: str = ""
     endpoints: tuple[Endpoint, ...]
     auth: Auth
+    deployments: Deployments | None = None
+    base_url_env: tuple[str, ...] = ()
+    """The variables by which its SDKs are given another address, the first one set counts."""
+
     tools: ToolFacts = ToolFacts()
     reasoning: ReasoningFacts | None = None
     quirks: tuple[Quirk, ...] = ()

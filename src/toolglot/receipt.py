@@ -66,6 +66,10 @@ CATALOGUE: Final[dict[str, Code]] = {
     "cache-dropped": Code(
         "info", "a cache mark was dropped; the answer is the same, the price may not be"
     ),
+    "cache-marked": Code(
+        "info",
+        "a cache mark was set, because the client's protocol has none; `prompt_cache` turns it off",
+    ),
     "media-by-url": Code(
         "info", "the content is given by URL, which the target may refuse to fetch"
     ),

@@ -70,7 +70,7 @@ class StreamTranslator:
         self._outcome = _Outcome()
         chosen = self._ctx.options
         self._stream: _Stream
-        if source != target or changes_answers(chosen):
+        if source != target or changes_answers(chosen) or self._ctx.undo.tools:
             passes = chain(answer_passes(self._ctx))
             decoder = get_protocol(source).StreamDecoder(self._ctx)
             self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)

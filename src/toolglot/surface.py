@@ -59,6 +59,9 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     many_choices: bool = False
     """A response may hold several choices."""
 
+    items: frozenset[str] | None = None
+    """Types of parts that only this protocol has, and that are accepted; None: any."""
+
 
 class SystemSupport(Struct, frozen=True, kw_only=True):
     """Where system text may stand."""
@@ -77,6 +80,7 @@ class SystemSupport(Struct, frozen=True, kw_only=True):
     """System text may stand between other messages."""
 
     developer_role: bool = False
+    """There is a role `developer` beside `system`."""
 
 
 class CallSupport(Struct, frozen=True, kw_only=True):
@@ -115,6 +119,16 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
 
     hosted: tuple[HostedTool, ...] = ()
     """Tools of its own that the provider runs, and that other protocols have, too."""
+
+    own: frozenset[str] | None = None
+    """Types of tools that only this protocol has, and that are accepted; None: any."""
+
+    most: int | None = None
+    """How many tools a request may declare; None: any number."""
+
+    effort: Literal["keep", "drop", "none"] = "keep"
+    """What becomes of the effort of reasoning where functions are declared: it stays, must not be
+    said, or must be said to be `none`."""
 
     hosted_alone: bool = False
     """It takes tools of its own only where no functions are declared."""
@@ -249,8 +263,41 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     """Marks for the provider's prompt cache."""
 
     marks: bool = False
+    """It takes them; tools may have them then."""
+
+    parts: frozenset[str] = frozenset(
+        {"text", "image", "document", "audio", "tool_call", "tool_result"}
+    )
+    """The kinds of parts that may have them as well."""
 
     max_marks: int | None = None
+    """How many marks a request may have."""
+
+
+class LimitSupport(Struct, frozen=True, kw_only=True):
+    """The limit of tokens of an answer."""
+
+    name: str | None = None
+    """Its wire key, where the protocol has several; None: as the client spelled it."""
+
+    spellings: tuple[str, ...] = ()
+    """All wire keys that it may have, where there are several."""
+
+    least: int | None = None
+    """The least limit; a smaller one is raised to it."""
+
+    most: int | None = None
+    """The highest limit; a higher one is lowered to it."""
+
+
+class SamplingSupport(Struct, frozen=True, kw_only=True):
+    """Settings that a provider or model does not accept although its protocol has them."""
+
+    temperature: tuple[float, float] | None = None
+    """The least and the highest temperature; None: any."""
+
+    dropped: frozenset[str] = frozenset()
+    """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
 
 
 class Surface(Struct, frozen=True, kw_only=True):
@@ -283,6 +330,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     """Output formats that it can be asked for."""
 
     requires_max_tokens: bool = False
+    """A request must give a token limit."""
 
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""
@@ -299,3 +347,5 @@ class Surface(Struct, frozen=True, kw_only=True):
     reasoning: ReasoningSupport = ReasoningSupport()
     stream: StreamSupport = StreamSupport()
     cache: CacheSupport = CacheSupport()
+    limits: LimitSupport = LimitSupport()
+    sampling: SamplingSupport = SamplingSupport()

@@ -12,18 +12,19 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt import (
+    adapt_in_protocol,
     adapt_request,
     adapt_response,
     context_of_request,
-    emulate_tools_only,
+    restrict_request,
 )
-from toolglot.adapt.calls.ids import alias_ids, chooses_ids
-from toolglot.adapt.messages.system import drop_attribution
-from toolglot.adapt.reasoning.sealed_state import TAG, unseal
+from toolglot.adapt.calls.ids import chooses_ids
+from toolglot.adapt.reasoning.sealed_state import TAG
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
+from toolglot.providers import surface_for
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
@@ -85,17 +86,47 @@ def translate_request(
     """
     ctx = context or _context(Options(**options), source, target, body)
     wire = WireRequest(body=read_body(body, ctx), path=path)
+    if context is None:
+        ctx.target = provider_surface(ctx.options, target, _model_of(wire, source))
     request = get_protocol(source).decode_request(wire, ctx)
     if ctx.options.model is None and passes_through(body, source, target, ctx.options):
-        return wire, ctx.receipt()
+        if ctx.target is ctx.source:
+            return wire, ctx.receipt()
+        restricted = restrict_wire(request, wire.body, ctx)
+        return restricted or wire, ctx.receipt()
     return encode_request_for(request, source, target, ctx), ctx.receipt()
+
+
+def provider_surface(options: Options, protocol: str, model: str) -> Surface:
+    """What the provider accepts of its protocol for the model that is asked."""
+    return surface_for(options.provider, protocol, options.model or model, options.overrides)
+
+
+def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | None:
+    """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
+    restricted = restrict_request(request, ctx)
+    _, target = ctx.surfaces
+    if restricted is request and target.limits.name is None:
+        return None
+    if ctx.options.model is not None:
+        restricted = replace(restricted, model=ctx.options.model)
+        body = {**body, "model": ctx.options.model} if "model" in body else body
+    wire = get_protocol(target.name).encode_request(restricted, ctx)
+    return None if wire.body == body else wire
+
+
+def _model_of(wire: WireRequest, source: str) -> str:
+    if "{model}" in get_protocol(source).SURFACE.path:
+        return wire.path.rpartition("/")[2].partition(":")[0]
+    model = wire.body.get("model")
+    return model if isinstance(model, str) else ""
 
 
 def encode_request_for(request: Request, source: str, target: str, ctx: Context) -> WireRequest:
     """A client's request as its provider gets it: adapted and encoded."""
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
-    adapt = _adapt_in_protocol if source == target else adapt_request
+    adapt = adapt_in_protocol if source == target else adapt_request
     return get_protocol(target).encode_request(adapt(request, ctx), ctx)
 
 
@@ -175,14 +206,14 @@ def answer_context(
     ctx = _context(options, source, target, body)
     if request is None:
         return ctx
-    provider, client = get_protocol(source).SURFACE, get_protocol(target).SURFACE
-    if isinstance(request, Request):
-        asked = sent = request
-    else:
-        asked = _asked(request, client)
+    client = get_protocol(target).SURFACE
+    asked = request if isinstance(request, Request) else _asked(request, client)
+    provider = provider_surface(options, source, asked.model)
+    sent = asked
+    if not isinstance(request, Request):
         sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request, ctx.declared = asked, asked.tools
-    if source != target or options.emulated_dialect is not None:
+    if provider is not client or options.emulated_dialect is not None:
         done = context_of_request(sent, client, provider, options)
         ctx.undo, ctx.declared = done.undo, done.declared
     return ctx
@@ -196,16 +227,6 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
         return decode_request(request, source=client.name, context=ctx)
     path = client.path.format(model=client.name)
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
-
-
-def _adapt_in_protocol(request: Request, ctx: Context) -> Request:
-    """A request that stays in its protocol, for a provider that may be stricter than that."""
-    if ctx.options.emulated_dialect is not None:
-        return emulate_tools_only(request, ctx)
-    request = unseal(request, ctx)
-    if ctx.options.attribution == "drop":
-        request = drop_attribution(request, ctx)
-    return alias_ids(request, ctx) if chooses_ids(ctx.options) else request
 
 
 def _context(options: Options, source: str, target: str, body: Body | None) -> Context:

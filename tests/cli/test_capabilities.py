@@ -73,3 +73,15 @@ def test_an_unknown_provider_is_a_wrong_call(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "no profile for provider nope; known: openai, anthropic" in captured.err
+
+
+def test_the_rules_that_hold_for_a_model_are_shown_with_their_sources(capsys):
+    assert main(["capabilities", "openai", "--model", "gpt-5.4"]) == 0
+    shown = capsys.readouterr().out
+    assert "OAI-040: tools.effort = drop" in shown
+    assert "https://github.com/pipecat-ai/pipecat/issues/4043" in shown
+    assert "OAI-041" not in shown
+    assert main(["capabilities", "openai", "--model", "gpt-5.6", "--json"]) == 0
+    ids = {rule["id"] for rule in json.loads(capsys.readouterr().out)["rules"]}
+    assert "OAI-041" in ids
+    assert "OAI-040" not in ids

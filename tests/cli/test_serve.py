@@ -1,3 +1,9 @@
+import os
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+
 import pytest
 
 from toolglot.cli import main
@@ -50,3 +56,52 @@ def test_numbers_that_cannot_be_are_refused(option, capsys):
         main(["serve", *option])
     assert ended.value.code == 2
     assert option[1] in capsys.readouterr().err
+
+
+def test_an_address_that_is_the_gateways_own_is_refused(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = '[server]\nport = 8100\n[providers.a]\nbase_url = "http://localhost:8100/v1/messages"\n'
+    (tmp_path / "toolglot.toml").write_text(text)
+    assert main(["serve"]) == 1
+    assert "providers.a.base_url: http://localhost:8100/v1/messages is" in capfd.readouterr().err
+
+
+@contextmanager
+def serving(folder, environ, *options):
+    """A gateway as a process, and the lines that it says."""
+    clean = {name: value for name, value in os.environ.items() if "_API_KEY" not in name}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolglot", "serve", *options],
+        cwd=folder,
+        env={**clean, **environ},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process.stderr
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def test_an_address_where_nobody_is_is_named_at_the_start(tmp_path):
+    port = free_port()
+    with serving(tmp_path, {"OLLAMA_HOST": f"0.0.0.0:{port}"}, "--port", "0") as said:
+        assert said.readline().startswith("toolglot listens on ")
+        warning = next(line for line in said if line.startswith("warning"))
+    assert warning.startswith(f"warning: provider ollama: http://127.0.0.1:{port}/api/tags: ")
+    assert "Connection refused" in warning
+
+
+def test_an_address_in_the_environment_that_is_the_gateways_own_is_named(tmp_path):
+    port = free_port()
+    with serving(tmp_path, {"OLLAMA_HOST": f"localhost:{port}"}, "--port", str(port)) as said:
+        warning = said.readline()
+        assert said.readline().startswith("toolglot listens on ")
+    assert warning.startswith("warning: OLLAMA_HOST is the address of this gateway itself")

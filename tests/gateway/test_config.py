@@ -5,11 +5,14 @@ from toolglot.gateway.config import (
     Config,
     ConfigError,
     Provider,
+    check_loops,
     load_config,
     plain_secrets,
     read_secret,
+    without_loops,
 )
 from toolglot.gateway.relay.providers import make_upstreams
+from toolglot.profiles import get_profile
 
 SOUND = """\
 [server]
@@ -68,6 +71,18 @@ def test_a_file_is_read(tmp_path):
         ("api_key", "base_url", 6, "begins with http:// or https://"),
         ('api_key = "env:WORK_KEY"', 'rules = "none"', 6, "'none' is none of "),
         ('api_key = "env:WORK_KEY"', 'id_rule = "none"', 6, "'none' is none of "),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.rules]\n"tools.kind" = ["function"]\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.rules.tools.kind: there is no such fact; perhaps tools.kinds?",
+        ),
+        (
+            '[[routes]]\nmatch = "c',
+            '[providers.work.rules]\n"limits.most" = "much"\n[[routes]]\nmatch = "c',
+            9,
+            "providers.work.rules.limits.most: Expected `int | null`, got `str`",
+        ),
         ('api_key = "env:WORK_KEY"', 'schema_dialect = "none"', 6, "'none' is none of "),
         (
             '[[routes]]\nmatch = "c',
@@ -119,11 +134,13 @@ def test_extensions_register_what_providers_may_name(tmp_path, monkeypatch):
 def test_options_of_a_provider_are_those_of_the_library(tmp_path):
     options = (
         '[providers.work.options]\nsanitize = "nul"\noptional_markers = ["if any"]\nid_max = 40\n'
+        'prompt_cache = "off"\n'
     )
     config = load_config(written(tmp_path, SOUND + options))
     upstream = make_upstreams(config, {"WORK_KEY": "k"})["work"]
     chosen = upstream.options("gpt-5.4", "gpt-5.4", strict=False)
     assert (chosen.sanitize, chosen.optional_markers, chosen.id_max) == ("nul", ("if any",), 40)
+    assert chosen.prompt_cache == "off"
 
 
 def test_what_is_no_toml_is_told_with_its_line(tmp_path):
@@ -136,6 +153,83 @@ def test_without_a_file_the_keys_in_the_environment_are_the_providers():
     assert set(config.providers) == {"openai", "anthropic"}
     assert config.providers["openai"].api_key == "env:OPENAI_API_KEY"
     assert load_config(None, {}) == Config()
+
+
+ADDRESSES = [
+    ("openai", "OPENAI_BASE_URL", "http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"),
+    ("anthropic", "ANTHROPIC_BASE_URL", "https://proxy.example/", "https://proxy.example"),
+    ("google", "GOOGLE_GEMINI_BASE_URL", "https://proxy.example", "https://proxy.example"),
+    ("azure", "AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/", "https://r.openai.azure.com"),
+    ("ollama", "OLLAMA_HOST", "0.0.0.0", "http://127.0.0.1:11434"),
+    ("ollama", "OLLAMA_HOST", "gpu:9", "http://gpu:9"),
+]
+
+
+@pytest.mark.parametrize(("name", "variable", "value", "base_url"), ADDRESSES)
+def test_addresses_in_the_environment(name, variable, value, base_url):
+    profile = get_profile(name)
+    key = {profile.auth.env[0]: "k"} if profile.auth.required else {}
+    config = load_config(None, {**key, variable: value})
+    assert config.providers[name].base_url == base_url
+    assert [name] == list(config.providers)
+
+
+def test_an_address_without_the_key_that_it_needs_is_no_provider():
+    assert load_config(None, {"OPENAI_BASE_URL": "http://h"}) == Config()
+    assert load_config(None, {"OLLAMA_HOST": " "}) == Config()
+
+
+def test_an_address_that_is_none():
+    with pytest.raises(ConfigError, match=r"OLLAMA_HOST: 'a b' is neither a URL nor a host"):
+        load_config(None, {"OLLAMA_HOST": "a b"})
+
+
+def test_an_address_in_the_environment_that_is_our_own_is_not_used():
+    environ = {
+        "OPENAI_API_KEY": "k",
+        "OPENAI_BASE_URL": "http://localhost:8100/v1",
+        "OLLAMA_HOST": "0.0.0.0:8100",
+        "ANTHROPIC_API_KEY": "k",
+        "ANTHROPIC_BASE_URL": "http://localhost:8101",
+    }
+    config, warnings = without_loops(load_config(None, environ))
+    assert {name: each.base_url for name, each in config.providers.items()} == {
+        "openai": None,
+        "anthropic": "http://localhost:8101",
+    }
+    openai, ollama = warnings
+    assert openai.startswith("OPENAI_BASE_URL is the address of this gateway itself (http://local")
+    assert "OLLAMA_HOST" in ollama
+
+
+def test_an_address_in_the_file_that_is_our_own_is_refused(tmp_path):
+    text = '[server]\nport = 9\n[providers.a]\nprofile = "vllm"\nbase_url = "http://localhost:{}"\n'
+    with pytest.raises(
+        ConfigError, match=r"providers\.a\.base_url: http://localhost:9 is the addr"
+    ):
+        check_loops(load_config(written(tmp_path, text.format(9))))
+    check_loops(load_config(written(tmp_path, text.format(10))))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "profile", "protocol"),
+    [
+        ("https://api.anthropic.com", "anthropic", None),
+        ("http://gpu:11434", "ollama", None),
+        ("https://llm.example/v1/messages", None, "anthropic"),
+        ("https://llm.example/api/chat", None, "ollama"),
+    ],
+)
+def test_an_address_may_be_all_that_is_given(tmp_path, base_url, profile, protocol):
+    config = load_config(written(tmp_path, f'[providers.a]\nbase_url = "{base_url}"\n'))
+    provider = config.providers["a"]
+    assert (provider.profile, provider.protocol) == (profile, protocol)
+
+
+def test_an_address_that_says_nothing_about_its_provider(tmp_path):
+    text = '[providers.a]\nbase_url = "https://llm.example/v1"\n'
+    with pytest.raises(ConfigError, match="give a profile, or both protocol and base_url"):
+        load_config(written(tmp_path, text))
 
 
 def test_secrets_are_named_rather_than_written(tmp_path):

@@ -17,6 +17,8 @@ ERRORS = [
     errors.not_found("no model x"),
     errors.missing_item("Item with id 'x' not found."),
     errors.unknown_model("x"),
+    errors.unknown_path("POST /x: there is nothing here"),
+    errors.wrong_base_url("x", "http://h", "/chat/completions", "did you mean http://h/v1?"),
     errors.bad_key(given=True),
     errors.bad_key(given=False),
     errors.not_allowed("the key x may not use the model y"),
@@ -39,6 +41,13 @@ def test_every_error_in_every_protocol(error, protocol):
     assert error.message in read.message
     if error.retry_after:
         assert wire.headers["retry-after"] == error.retry_after
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.message[:20])
+def test_codes_of_our_own_are_in_every_protocol(error, protocol):
+    text = errors.render(error, protocol).data().decode().lower()
+    assert (error.code in errors.OWN_CODES) == any(f'"{code}"' in text for code in errors.OWN_CODES)
 
 
 def test_what_is_wrong_with_a_request_is_told():

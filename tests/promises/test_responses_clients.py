@@ -38,6 +38,7 @@ def test_the_whole_request_for_anthropic():
         target="anthropic",
         model="claude-3-5-sonnet-20241022",
         max_tokens=4096,
+        prompt_cache="off",
     )
     [calculate] = wire.body.pop("tools")
     assert calculate == {

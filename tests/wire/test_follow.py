@@ -34,10 +34,10 @@ class Objects:
 
     ended = False
 
-    def sound(self, name, value):
+    def accepts(self, name, value):
         return name in ("", "a")
 
-    def sound_mark(self, payload):
+    def accepts_marker(self, payload):
         return False
 
 

@@ -27,7 +27,7 @@ def rejected(name: str, data: bytes) -> int | None:
     codec = get_protocol(name)
     check, linter = codec.StreamCheck(), codec.LINTER
     for frame in linter.frames(data, linter.kind):
-        if frame.kind not in (BROKEN, COMMENT, DONE) and not check.sound(
+        if frame.kind not in (BROKEN, COMMENT, DONE) and not check.accepts(
             frame.name or "", frame.value
         ):
             return frame.number
@@ -92,13 +92,13 @@ LINTER = Linter(
 def test_a_check_follows_its_stream_and_stops_at_what_is_wrong():
     check = strict_check(LINTER)()
     assert not check.ended
-    assert not check.sound_mark(b"[DONE]")
-    assert [check.sound("", {"type": "a"}) for _ in range(3)] == [True, True, False]
-    assert check.sound("", {"type": "unknown"})
-    assert check.sound("", {"type": ["no text"]})
+    assert not check.accepts_marker(b"[DONE]")
+    assert [check.accepts("", {"type": "a"}) for _ in range(3)] == [True, True, False]
+    assert check.accepts("", {"type": "unknown"})
+    assert check.accepts("", {"type": ["no text"]})
     assert check.ended
-    assert check.sound_mark(b"[DONE]")
-    assert not check.sound_mark(b"[1]")
+    assert check.accepts_marker(b"[DONE]")
+    assert not check.accepts_marker(b"[1]")
 
 
 def test_a_finding_may_belong_to_an_earlier_event():

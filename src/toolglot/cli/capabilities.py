@@ -8,6 +8,7 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
+from toolglot.providers import ProviderRule, load_book
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
@@ -34,10 +35,14 @@ def add(commands: Commands) -> None:
         "show what providers support, with the source of each fact",
         "toolglot capabilities",
         "toolglot capabilities deepseek",
+        "toolglot capabilities openai --model gpt-5.4",
         "toolglot capabilities --json",
     )
     parser.add_argument(
         "provider", nargs="?", help="show one provider in detail; default: a table of all"
+    )
+    parser.add_argument(
+        "--model", help="with a provider: only the rules that hold for this model of it"
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
@@ -46,10 +51,10 @@ def run(args: argparse.Namespace) -> int:
     """Print all providers, or one."""
     known = (_chosen(args),) if args.provider else profiles()
     if args.json:
-        value = [to_builtins(profile) for profile in known]
+        value = [{**to_builtins(each), "rules": _plain_rules(each, args.model)} for each in known]
         print(jsontext.pretty(value[0] if args.provider else value).decode())
     elif args.provider:
-        _print_one(known[0])
+        _print_one(known[0], args.model)
     else:
         _print_all(known)
     return 0
@@ -85,12 +90,45 @@ def _row(profile: Profile) -> Sequence[str]:
     )
 
 
-def _print_one(profile: Profile) -> None:
+def _rules(profile: Profile, model: str | None) -> Iterator[ProviderRule]:
+    """The rules of a provider that translation uses, or those of them that hold for a model."""
+    for rule in load_book(profile.name).all_rules():
+        protocols = (rule.protocol,) if rule.protocol else profile.protocols
+        if model is None or any(rule.holds_for(each, model) for each in protocols):
+            yield rule
+
+
+def _plain_rules(profile: Profile, model: str | None) -> list[Any]:
+    return [
+        {key: value for key, value in to_builtins(rule).items() if value or key == "sure"}
+        for rule in _rules(profile, model)
+    ]
+
+
+def _rule(rule: ProviderRule) -> str:
+    facts = [f"{key} = {_value(value)}" for key, value in rule.set.items()]
+    facts += [f"{key} + {_value(value)}" for key, value in rule.add.items()]
+    facts += [f"asked in {' or '.join(rule.speaks)}"] if rule.speaks else []
+    where = [*([rule.protocol] if rule.protocol else []), *rule.models]
+    text = f"{rule.id}: {'; '.join(facts)}" + (f" ({', '.join(where)})" if where else "")
+    return text + (f": {rule.words}" if rule.words else "")
+
+
+def _value(value: Any) -> str:
+    return jsontext.text(value) if not isinstance(value, str) else value
+
+
+def _print_one(profile: Profile, model: str | None) -> None:
     print(f"{profile.name}: {profile.title}")
     for head, text, facts in _details(profile):
         print()
         print(hanging(head, text, _INDENT))
         print(hanging("", f"read {facts.date}: {facts.source}", _INDENT))
+    for rule in _rules(profile, model):
+        print()
+        print(hanging("rule", _rule(rule), _INDENT))
+        read = f"read {rule.date}: {rule.source}" + ("" if rule.sure else " (not certain)")
+        print(hanging("", read, _INDENT))
     for note in profile.notes:
         print()
         print(hanging("note", note, _INDENT))

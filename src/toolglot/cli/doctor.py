@@ -108,23 +108,40 @@ def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") ->
 
 def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]":
     """The configuration, if it is valid, and a line about it."""
-    from toolglot.gateway.config import FILE, ConfigError, load_config  # noqa: PLC0415
+    from toolglot.gateway.config import (  # noqa: PLC0415
+        FILE,
+        ConfigError,
+        check_loops,
+        load_config,
+    )
     from toolglot.gateway.http.server import check_exposure  # noqa: PLC0415
 
     path = Path(given) if given else Path(FILE)
     if not given and not path.is_file():
-        config = load_config(None)
-        names = ", ".join(config.providers) or "none"
-        return None, config, _Part(f"no {FILE} here; keys in the environment are for: {names}")
+        return _from_environment()
     try:
         config = load_config(path)
         check_exposure(config)
+        check_loops(config)
     except ConfigError as error:
         return path, None, _Part("", str(error))
     except OSError as error:
         return path, None, _Part("", f"{path}: {error.strerror}")
     counts = f"{len(config.providers)} providers, {len(config.routes)} routes"
     return path, config, _Part(f"{path} is valid: {counts}")
+
+
+def _from_environment() -> "tuple[None, Config | None, _Part]":
+    """The same without a file."""
+    from toolglot.gateway.config import FILE, ConfigError, load_config, without_loops  # noqa: PLC0415
+
+    try:
+        config, warnings = without_loops(load_config(None))
+    except ConfigError as error:
+        return None, None, _Part("", str(error))
+    names = ", ".join(config.providers) or "none"
+    words = f"no {FILE} here; keys in the environment are for: {names}"
+    return None, config, _Part("; ".join((words, *warnings)))
 
 
 def _database(config: "Config | None") -> _Part:

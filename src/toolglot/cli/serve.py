@@ -1,6 +1,7 @@
 """`toolglot serve`: the gateway."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -55,7 +56,11 @@ def add(commands: Commands) -> None:
         choices=("debug", "info", "warning", "error"),
         help="lowest level to log; info if left out",
     )
-    parser.add_argument("--quiet", action="store_true", help="do not print how to connect clients")
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="do not print how to connect clients, and do not try the addresses of providers",
+    )
 
 
 def _port(text: str) -> int:
@@ -80,9 +85,11 @@ def run(args: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "aiohttp") from None
     path = _path(args)
-    config = _configured(args, path)
+    config, warnings = _without_loops(_configured(args, path), path)
     gateway.check_exposure(config)
     set_up(config.server.log)
+    for words in warnings:
+        gateway.say(f"warning: {words}")
     for place in plain_secrets(config):
         gateway.say(
             f"warning: {place} is written in {path} as plain text; use env:NAME or file:PATH"
@@ -101,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
         gateway.say(f"toolglot listens on {url}")
         if not args.quiet:
             gateway.say(welcome(url, config))
+            gateway.in_background(_say_addresses(config, gateway.say))
 
     def app() -> "Application":
         return make_app(config, path)
@@ -111,6 +119,23 @@ def run(args: argparse.Namespace) -> int:
         else:
             gateway.serve(app, sock, ready)
     return 0
+
+
+def _without_loops(config: "Config", path: Path | None) -> "tuple[Config, tuple[str, ...]]":
+    from toolglot.gateway.config import check_loops, without_loops  # noqa: PLC0415 - an extra
+
+    if path is None:
+        return without_loops(config)
+    check_loops(config)
+    return config, ()
+
+
+async def _say_addresses(config: "Config", say: Callable[[str], None]) -> None:
+    """Say which addresses lead nowhere, while the gateway already answers."""
+    from toolglot.gateway.checks.address_check import address_warnings  # noqa: PLC0415 - an extra
+
+    async for words in address_warnings(config):
+        say(f"warning: {words}")
 
 
 def _path(args: argparse.Namespace) -> Path | None:

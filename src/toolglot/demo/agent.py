@@ -69,11 +69,11 @@ def _answer(request: Request, turn: Turn, ctx: Context) -> tuple[list[Part], Sto
 
 def _words(request: Request, turn: Turn) -> str:
     """The answer in words, or in JSON where that is asked for."""
-    told = sentences.from_results(turn) if turn.results else ""
+    answer = sentences.from_results(turn) if turn.results else ""
     if request.output is None or request.output.kind == "text":
-        return told or sentences.small_talk(turn, tools=bool(request.tools))
+        return answer or sentences.small_talk(turn, tools=bool(request.tools))
     if request.output.schema is None:
-        return jsontext.text({"answer": told or sentences.WHO})
+        return jsontext.text({"answer": answer or sentences.WHO})
     return jsontext.text(value_of(request.output.schema, Hints(turn.prompt or sentences.WHO)))
 
 

@@ -48,9 +48,9 @@ def long_text() -> str:
 def from_results(turn: Turn) -> str:
     """The answer once tools have answered."""
     names = {call.id: call.name for call in turn.calls}
-    told = [_told(each, names.get(each.id) or each.name) for each in turn.results]
-    told += [f"There is also {_what(part)}." for part in turn.media if _what(part)]
-    return "\n\n".join(told) or "The tools have not answered."
+    lines = [_quoted(each, names.get(each.id) or each.name) for each in turn.results]
+    lines += [f"There is also {_what(part)}." for part in turn.media if _what(part)]
+    return "\n\n".join(lines) or "The tools have not answered."
 
 
 def thoughts(turn: Turn, plan: str, kept: int) -> str:
@@ -60,7 +60,7 @@ def thoughts(turn: Turn, plan: str, kept: int) -> str:
     return f"{about}{plan}{earlier}"
 
 
-def _told(result: ToolResult, name: str | None) -> str:
+def _quoted(result: ToolResult, name: str | None) -> str:
     tool = f"`{name}`" if name else "The tool"
     text = "\n".join(filter(None, (_text(part) for part in result.parts)))
     text = _HEADED.sub("", _unwrapped(text)).strip("\n")

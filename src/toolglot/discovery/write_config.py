@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
+from toolglot.base_urls import exact_spelling
 from toolglot.discovery.probe import AUTHS
 from toolglot.discovery.probe_findings import NO_TOOLS
 from toolglot.discovery.result import DiscoveryResult, id_rule
@@ -43,7 +44,7 @@ def _facts(result: DiscoveryResult) -> Iterator[str]:
     for quirk in tooling.quirks:
         yield f"# {quirk}"
     yield f"protocol = {_text(result.protocol)}"
-    yield f"base_url = {_text(result.provider.base_url)}"
+    yield f"base_url = {_text(exact_spelling(result.provider.base_url, result.protocol))}"
 
 
 def _key_lines(result: DiscoveryResult, key: str) -> Iterator[str]:

@@ -16,11 +16,13 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 
+from toolglot.base_urls import endpoint_protocol, from_variable, is_same_server, profile_at
 from toolglot.context import ProviderOptions
 from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
+from toolglot.providers import check_overrides
 from toolglot.registry import PROTOCOLS
 from toolglot.rules import PRESETS
 from toolglot.schema.subsets import SUBSETS
@@ -96,6 +98,14 @@ class Provider(_Table, frozen=True, kw_only=True):
     profile: str | None = None
     protocol: str | None = None
     base_url: str | None = None
+    """Its address: a host, one with the version of a protocol, or that of a request."""
+
+    deployment: str | None = None
+    """The deployment to ask for in place of the model."""
+
+    api_version: str | None = None
+    """The version of an API whose version is a query parameter."""
+
     api_key: str | tuple[str, ...] | None = None
     auth: str | None = None
     """The header that carries the key, where it is not the usual one: `x-api-key`."""
@@ -125,7 +135,10 @@ class Provider(_Table, frozen=True, kw_only=True):
     schema_dialect: str | None = None
     stream_tools: Literal["live", "buffered"] = "live"
     validate: Literal["off", "note", "repair", "retry"] = "off"
-    rules: str | None = None
+    rules: str | Mapping[str, Any] | None = None
+    """The name of a preset of tool rules, or a table of facts that are laid over the provider's
+    rule book: `"tools.kinds" = ["function"]`."""
+
     options: ProviderOptions = ProviderOptions()
     """More options of translation, as the library has them."""
 
@@ -187,7 +200,7 @@ def _read(raw: Mapping[str, Any]) -> tuple[Config, Iterable[tuple[str, str]]]:
         # A mapping is read entry by entry: the error then says in which.
         for name, table in named.items():
             where = f"providers.{name}"
-            providers[name] = convert(table, Provider)
+            providers[name] = _inferred(convert(table, Provider))
         where = ""
         config = convert({**raw, "providers": {} if named else given}, Config)
     except ValidationError as error:
@@ -195,6 +208,16 @@ def _read(raw: Mapping[str, Any]) -> tuple[Config, Iterable[tuple[str, str]]]:
         return Config(), [_plain(where + place.rstrip("`"), what)]
     config = replace(config, providers=providers)
     return config, _problems(config)
+
+
+def _inferred(provider: Provider) -> Provider:
+    """A provider that is given by its address alone, with what that says about it."""
+    if provider.base_url is None or provider.profile or provider.protocol:
+        return provider
+    profile = profile_at(provider.base_url)
+    if profile is not None:
+        return replace(provider, profile=profile.name)
+    return replace(provider, protocol=endpoint_protocol(provider.base_url))
 
 
 def _plain(where: str, what: str) -> tuple[str, str]:
@@ -219,11 +242,55 @@ _WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts,
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
-    """Providers whose keys stand in the environment under their usual names."""
+    """Providers whose keys or addresses are in the environment under their usual names."""
     for profile in profiles():
-        named = next((name for name in profile.auth.env if environ.get(name)), None)
-        if named is not None and "{" not in profile.endpoint().base_url:
-            yield profile.name, Provider(profile=profile.name, api_key=f"env:{named}")
+        usual = profile.endpoint().base_url
+        key = next((name for name in profile.auth.env if environ.get(name)), None)
+        at = next((name for name in profile.base_url_env if environ.get(name, "").strip()), None)
+        base_url = from_variable(environ[at], usual) if at else None
+        if at is not None and not _URL.fullmatch(base_url or ""):
+            raise ConfigError(f"{at}: {environ[at]!r} is neither a URL nor a host")
+        is_usable = key is not None or (base_url is not None and not profile.auth.required)
+        if is_usable and (base_url or "{" not in usual):
+            api_key = f"env:{key}" if key else None
+            yield (
+                profile.name,
+                Provider(profile=profile.name, api_key=api_key, base_url=base_url),
+            )
+
+
+def without_loops(config: Config) -> tuple[Config, tuple[str, ...]]:
+    """A configuration from the environment without addresses that are the gateway's own, and what
+    to say about it. A client of the gateway has such addresses, and so has its shell.
+    """
+    warnings, providers = [], {}
+    for name, provider in config.providers.items():
+        if not _is_loop(config, provider):
+            providers[name] = provider
+            continue
+        variable = ", ".join(get_profile(name).base_url_env)
+        warnings.append(
+            f"{variable} is the address of this gateway itself ({provider.base_url}) and is not "
+            f"used to find provider {name}; unset it where the gateway is started"
+        )
+        if provider.api_key is not None:
+            providers[name] = replace(provider, base_url=None)
+    return replace(config, providers=providers), tuple(warnings)
+
+
+def check_loops(config: Config) -> None:
+    """Refuse providers whose address is the gateway's own."""
+    for name, provider in config.providers.items():
+        if _is_loop(config, provider):
+            raise ConfigError(
+                f"providers.{name}.base_url: {provider.base_url} is the address of this gateway "
+                "itself; requests would never end"
+            )
+
+
+def _is_loop(config: Config, provider: Provider) -> bool:
+    server, base_url = config.server, provider.base_url
+    return base_url is not None and is_same_server(base_url, server.host, server.port)
 
 
 def read_secret(text: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -269,10 +336,7 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
     dialect = (provider.tools or "").removeprefix("emulated").lstrip(":") or provider.dialect
     if dialect not in (None, "native", "auto", "off", *DIALECTS):
         yield where, f"no dialect {dialect!r}; `toolglot dialects` lists them"
-    for key, known in _NAMED.items():
-        named = getattr(provider, key)
-        if named is not None and named not in known:
-            yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
+    yield from _named_problems(where, provider)
     if provider.base_url is not None and not provider.base_url.startswith(_SCHEMES):
         yield f"{where}.base_url", "expected a URL that begins with http:// or https://"
     if provider.profile is not None:
@@ -284,7 +348,17 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
         if provider.protocol not in (None, *profile.protocols) and provider.base_url is None:
             yield f"{where}.protocol", f"{profile.name} speaks {', '.join(profile.protocols)}"
     elif provider.protocol is None or provider.base_url is None:
-        yield where, "give a profile, or both protocol and base_url"
+        yield where, "give a profile, or both protocol and base_url; `toolglot discover` finds both"
+
+
+def _named_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
+    if isinstance(provider.rules, Mapping):
+        for fact, problem in check_overrides(provider.rules):
+            yield f"{where}.rules.{fact}", problem
+    for key, known in _NAMED.items():
+        named = getattr(provider, key)
+        if isinstance(named, str) and named not in known:
+            yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
 
 
 def _no_profile(name: str) -> str:
@@ -294,6 +368,7 @@ def _no_profile(name: str) -> str:
 
 
 _SCHEMES: Final = ("http://", "https://")
+_URL: Final = re.compile(r"https?://[^\s/?#]+(/\S*)?", re.IGNORECASE)
 _NAMED: Final[Mapping[str, Collection[str]]] = {
     "id_rule": ID_RULES,
     "schema_dialect": SUBSETS,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
@@ -18,6 +19,12 @@ from toolglot.wire.message import WireResponse
 
 FIRST_ERROR: Final = 400
 """The statuses from here on are errors."""
+
+
+UNKNOWN_PATH: Final = "unknown_path"
+WRONG_BASE_URL: Final = "wrong_base_url"
+OWN_CODES: Final = frozenset({UNKNOWN_PATH, WRONG_BASE_URL})
+"""Codes that no protocol has; every protocol's errors carry them."""
 
 
 class RequestRejectedError(Exception):
@@ -31,7 +38,10 @@ class RequestRejectedError(Exception):
 def render(error: ApiError, protocol: str) -> WireResponse:
     """An error as a client of a protocol reads it."""
     codec = get_protocol(protocol)
-    return codec.encode_response(error, Context(target=codec.SURFACE))
+    wire = codec.encode_response(error, Context(target=codec.SURFACE))
+    if error.code not in OWN_CODES:
+        return wire
+    return replace(wire, body=codec.API.with_code(wire.body, error.code))
 
 
 # --- what is wrong with a request -----------------------------------------------------------------
@@ -63,6 +73,11 @@ def needs_upgrade(path: str) -> ApiError:
 def not_found(message: str) -> ApiError:
     """What is asked for does not exist."""
     return _error("not_found", message, 404)
+
+
+def unknown_path(message: str) -> ApiError:
+    """There is nothing at the path that a client asks at."""
+    return ApiError(kind="not_found", message=message, status=404, code=UNKNOWN_PATH)
 
 
 def missing_item(message: str) -> ApiError:
@@ -120,6 +135,13 @@ def not_an_answer(provider: str, error: DecodeError) -> ApiError:
     """A provider sent what its protocol does not have."""
     words = f"provider {provider} answered with something else than its protocol: {error}"
     return _error("server", words, 502)
+
+
+def wrong_base_url(provider: str, base_url: str, path: str, hint: str) -> ApiError:
+    """A provider does not know the path of the protocol that it is said to speak."""
+    words = f"base_url of provider {provider}: {base_url} answered 404 at {path}; {hint}"
+    # No SDK asks again after this status, and asking again would not help.
+    return ApiError(kind="server", message=words, status=404, code=WRONG_BASE_URL)
 
 
 def internal(request_id: str) -> ApiError:

@@ -91,7 +91,7 @@ def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, boo
     name, _, operation = words.rstrip("/").rpartition(":")
     if operation not in operations or not _is_name(name):
         expected = ", ".join(f":{each}" for each in operations)
-        error = errors.not_found(f"models/{words}: expected a model and one of {expected}")
+        error = errors.unknown_path(f"models/{words}: expected a model and one of {expected}")
         raise RequestRejectedError(error)
     return name, operations[operation]
 

@@ -29,11 +29,11 @@ class Check(Protocol):
     ended: bool
     """Whether they know that the answer is complete."""
 
-    def sound(self, name: str, value: Json) -> bool:
+    def accepts(self, name: str, value: Json) -> bool:
         """Whether they can parse this event."""
         ...
 
-    def sound_mark(self, payload: bytes) -> bool:
+    def accepts_marker(self, payload: bytes) -> bool:
         """Whether they can parse an event that is no JSON object."""
         ...
 
@@ -130,10 +130,10 @@ class EventSplitter:
             except ValueError:
                 value = None
             if type(value) is dict:
-                readable = readable and self._check.sound(name, value)
+                readable = readable and self._check.accepts(name, value)
             else:
                 value = None
-                readable = readable and self._check.sound_mark(payload.strip())
+                readable = readable and self._check.accepts_marker(payload.strip())
             read.append((name, payload, value))
         return SplitEvent(raw, readable, read)
 

@@ -156,7 +156,7 @@ class StrictCheck:
         complete: bool = self._state.complete
         return complete
 
-    def sound(self, name: str, value: Json) -> bool:
+    def accepts(self, name: str, value: Json) -> bool:
         """Whether they can read this event."""
         kind = value.get("type") if self._kind is None else self._kind(value)
         if self._named and kind != name:
@@ -172,7 +172,7 @@ class StrictCheck:
                 follow(state, value)
         return True
 
-    def sound_mark(self, payload: bytes) -> bool:
+    def accepts_marker(self, payload: bytes) -> bool:
         """Whether they can read an event that is not a JSON object."""
         return self._done and payload == DONE.encode() and self.ended
 

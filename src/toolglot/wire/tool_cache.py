@@ -65,7 +65,7 @@ def recall(work: Callable[[_S, Context], _R], tools: _S, ctx: Context) -> _R:
     if tools is not ctx.known:
         return work(tools, ctx)
     made = _make(_Step(work, tools, ctx))
-    ctx.retell(made.ctx)
+    ctx.merge_notes(made.ctx)
     ctx.known = made.value
     return made.value  # type: ignore[no-any-return]
 

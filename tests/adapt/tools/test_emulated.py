@@ -475,7 +475,7 @@ def test_a_call_that_the_dialect_cannot_say_is_told_in_words(dialect, call):
 
 
 def test_calls_without_results_and_results_without_calls_are_named():
-    """Nothing is told as the result of a call that was never made."""
+    """Nothing becomes the result of a call that was never made."""
     lost = {"role": "tool", "tool_call_id": "z", "content": "stray"}
     again = {"role": "user", "content": "so?"}
     request, receipt, _ = asked(chat(chat_call("{}"), lost, again), source="openai-chat")

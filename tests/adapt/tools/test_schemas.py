@@ -158,7 +158,7 @@ def test_a_strict_schema_is_made_to_conform(target):
 
 
 def test_null_for_what_was_optional_does_not_reach_the_client():
-    """D-06: and what the client leaves out is told as null, as the provider wrote it."""
+    """D-06: and what the client leaves out becomes null, as the provider wrote it."""
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "integer"}, "n": {"type": "null"}},

@@ -60,7 +60,7 @@ def sent(body, **options):
 
 def test_without_rules_nothing_is_filtered_or_said():
     """D-12, S1-42: tools are translated, and the prompt is not touched."""
-    body, receipt = sent(codex())
+    body, receipt = sent(codex(), prompt_cache="off")
     assert len(body["tools"]) == 8
     assert body["system"] == SYSTEM
     assert "rule-applied" not in receipt.codes()
@@ -97,7 +97,7 @@ def test_no_guidance_without_a_filtered_tool():
     """S1-42"""
     request = codex()
     request["tools"] = request["tools"][2:]
-    body, _ = sent(request, rules="codex-anthropic")
+    body, _ = sent(request, rules="codex-anthropic", prompt_cache="off")
     assert body["system"] == SYSTEM
 
 

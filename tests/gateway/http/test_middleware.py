@@ -47,6 +47,13 @@ def test_slashes_too_many_do_no_harm(path, odd):
     assert (status, "demo model" in text) == (200, True), text
 
 
+@pytest.mark.parametrize("path", SPEAKING)
+def test_the_version_may_be_left_out(path):
+    short = path.removeprefix("/v1beta").removeprefix("/v1")
+    status, _, text = ask("POST", short, json=SPEAKING[path])
+    assert (status, "demo model" in text) == (200, True), text
+
+
 def test_a_stream_at_a_path_with_slashes_too_many_is_complete():
     status, _, text = ask("POST", "//v1/messages/", json={**HELLO, "stream": True})
     assert status == 200
@@ -66,6 +73,26 @@ def test_a_path_that_leads_nowhere_is_told_where_to_ask():
     status, _, text = ask("POST", "/v1/embeddings", json={})
     assert status == 404
     assert all(place in text for place in ("/v1/messages", "/v1/chat/completions", "/api/chat"))
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "code"),
+    [
+        ("/v1/v1/messages", {}, lambda body: body["error"]["code"]),
+        ("/v1/v1/chat/completions", {}, lambda body: body["error"]["code"]),
+        ("/v1/v1/responses", {}, lambda body: body["error"]["code"]),
+        ("/api/v1/api/chat", {}, lambda body: body["code"]),
+        (
+            "/v1beta/v1beta/models/m:generateContent",
+            {"x-goog-api-key": "k"},
+            lambda body: body["error"]["details"][0]["reason"].lower(),
+        ),
+        ("/v1beta/models/m:embed", {}, lambda body: body["error"]["details"][0]["reason"].lower()),
+    ],
+)
+def test_an_unknown_path_has_a_code_that_no_unknown_model_has(path, headers, code):
+    status, _, text = ask("POST", path, json=HELLO, headers=headers)
+    assert (status, code(json.loads(text))) == (404, "unknown_path")
 
 
 def test_paths_are_not_searched_without_end():

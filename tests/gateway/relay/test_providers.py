@@ -12,7 +12,10 @@ def made(environ=None, **fields):
 def test_a_provider_is_asked_in_the_clients_own_protocol_if_it_speaks_it():
     upstream = made(profile="openai")
     assert upstream.protocol_for("openai-responses") == "openai-responses"
-    assert upstream.protocol_for("anthropic") == "openai-chat"
+    assert upstream.protocol_for("anthropic", "gpt-5.4") == "openai-responses"
+    assert upstream.protocol_for("openai-chat", "gpt-5.4") == "openai-chat"
+    assert upstream.protocol_for("openai-chat", "gpt-5.1-codex") == "openai-responses"
+    assert made(profile="llama.cpp").protocol_for("openai-responses") == "openai-chat"
     pinned = made(profile="openai", protocol="openai-responses")
     assert pinned.protocol_for("openai-chat") == "openai-responses"
 

@@ -127,3 +127,44 @@ def test_a_list_is_remembered_and_a_failure_only_shortly(monkeypatch):
             assert await seen(session) == ["other"]
 
     asyncio.run(run())
+
+
+ROUTES = {
+    "none": (),
+    "all": ("*",),
+    "some": ("claude-*", "mine"),
+    "shadowed": ("m*", "mine", "*"),
+    "unlike": ("nothing-like-it",),
+}
+
+
+@pytest.mark.parametrize("matches", ROUTES.values(), ids=ROUTES)
+@pytest.mark.parametrize("known", [(), ("a",), ("a", "b"), ("a", "openai")])
+def test_every_name_that_is_listed_is_answered(matches, known):
+    """A name in a list leads to a provider, and a model of a provider leads to that provider."""
+
+    async def handle(request):
+        if request.method == "GET":
+            data = [{"id": name} for name in ("mine", "openai/gpt-oss", "claude-x", "b/odd", "z")]
+            return web.json_response({"data": data})
+        model = (await request.json())["model"]
+        choice = {"index": 0, "message": {"role": "assistant", "content": model}}
+        body = {"id": "1", "model": model, "choices": [{**choice, "finish_reason": "stop"}]}
+        return web.json_response({"object": "chat.completion", "created": 1, **body})
+
+    async def run():
+        async with upstream(handle) as url:
+            providers = {name: provider("openai-chat", url) for name in known}
+            target = f"{known[0]}/*" if known else "demo/*"
+            routes = [to(target, match=each) for each in matches]
+            async with gateway(providers, routes) as session:
+                async with session.get("/v1/models") as reply:
+                    listed = names("openai", await reply.json())
+                assert listed
+                for name in listed:
+                    messages = [{"role": "user", "content": "Hello"}]
+                    body = {"model": name, "messages": messages}
+                    async with session.post("/v1/chat/completions", json=body) as reply:
+                        assert reply.status == 200, (name, await reply.text())
+
+    asyncio.run(run())

@@ -97,7 +97,8 @@ def _one_at_a_time(ctx: Context) -> bool:
     if target.stream.one_open_part:
         return True
     if source is target:
-        return dialect_of(options) is not None or asks(options) or scales(options)
+        found = dialect_of(options) is not None
+        return found or asks(options) or scales(options) or ctx.undo.holds
     held = options.stream_tools == "buffered" or ctx.undo.holds or changes(options)
     return held or target.calls.arguments == "object"
 
@@ -140,7 +141,8 @@ def _unchanged(event: Event) -> Sequence[Event]:
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the client can take it: the same object if nothing in it changes."""
     source, target = ctx.surfaces
-    if source is target and not (changes_answers(ctx.options) or asks(ctx.options)):
+    unchanged = not (changes_answers(ctx.options) or asks(ctx.options) or ctx.undo.tools)
+    if source is target and unchanged:
         return response
     passes = answer_passes(ctx, response)
     adapted = adapt_whole(response, passes, ctx) if passes else response

@@ -57,7 +57,8 @@ def _rule(ctx: Context) -> IdentifierRule | None:
     """The ids that the provider takes: what is said of it, else what its protocol says."""
     source, target = ctx.surfaces
     options = ctx.options
-    rule = target.calls.id_rule if source is not target else None
+    own = target.calls.id_rule
+    rule = None if ctx.in_protocol and own == source.calls.id_rule else own
     if options.id_rule is not None:
         if options.id_rule not in ID_RULES:
             raise ValueError(f"id_rule: {options.id_rule!r} is none of {', '.join(ID_RULES)}")

@@ -31,7 +31,7 @@ def pair_in_order(request: Request, ctx: Context) -> Request:
 
 
 def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) -> Request:
-    if look.sound and (look.orderly or not in_order):
+    if look.paired and (look.orderly or not in_order):
         return _with_names(request, look.names) if in_order else request
     paired = _Pairing(ctx, in_order=in_order)
     return replace(request, messages=tuple(paired.messages(request.messages)))
@@ -40,22 +40,22 @@ def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) ->
 class _Look:
     """A quick look at the calls of a history, which is nearly always as it should be.
 
-    `sound`: each is answered once, at once and before anything else; `orderly`: in their order.
+    `paired`: each is answered once, at once and before anything else; `orderly`: in their order.
     """
 
     def __init__(self, messages: tuple[Message, ...]) -> None:
         self.names: dict[str, str] = {}
-        self.sound = self.orderly = True
+        self.paired = self.orderly = True
         self._waiting: dict[str, str] = {}
         answering = False
         for message in messages:
             if message.role == "assistant":
-                self.sound = self.sound and not (self._waiting and answering)
+                self.paired = self.paired and not (self._waiting and answering)
                 self._ask(message)
             else:
                 self._answer(message)
             answering = message.role != "assistant"
-        self.sound = self.sound and not (self._waiting and answering)
+        self.paired = self.paired and not (self._waiting and answering)
 
     def _ask(self, message: Message) -> None:
         for part in message.parts:
@@ -66,12 +66,12 @@ class _Look:
         waiting = self._waiting
         for part in message.parts:
             if type(part) is not ToolResult:
-                self.sound = self.sound and not waiting
+                self.paired = self.paired and not waiting
             elif part.id in waiting:
                 self.orderly = self.orderly and part.id == next(iter(waiting))
                 del waiting[part.id]
             else:
-                self.sound = False
+                self.paired = False
 
 
 def _with_names(request: Request, names: dict[str, str]) -> Request:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.adapt.calls.arguments import made_id, normalise
+from toolglot.adapt.tools.hosted import accepts_item
 from toolglot.context import Context
 from toolglot.ir import (
     Audio,
@@ -53,6 +54,31 @@ def adapt_content(request: Request, ctx: Context) -> Request:
     return replace(request, system=system, messages=adapted)
 
 
+def restrict_items(request: Request, ctx: Context) -> Request:
+    """The same for a request that stays in its protocol: only what its provider does not know."""
+    source, target = ctx.surfaces
+    if target.messages.items == source.messages.items:
+        return request
+    walk, kept = Walk(ctx), list[Message]()
+    for index, message in enumerate(request.messages):
+        parts = tuple(
+            adapted
+            for part in message.parts
+            if (adapted := _known_item(part, walk, message.role, ctx.at(index))) is not None
+        )
+        if parts:
+            same = all(map(is_, parts, message.parts)) and len(parts) == len(message.parts)
+            kept.append(message if same else replace(message, parts=parts))
+        else:
+            ctx.note("message-dropped", ctx.at(index))
+    same = all(map(is_, kept, request.messages)) and len(kept) == len(request.messages)
+    return request if same else replace(request, messages=tuple(kept))
+
+
+def _known_item(part: Part, walk: "Walk", place: str, path: str) -> Part | None:
+    return walk.opaque(part, place, path) if isinstance(part, Opaque) else part
+
+
 def _with_moved(messages: tuple[Message, ...], moved: dict[int, list[Part]]) -> tuple[Message, ...]:
     """Put parts that left their results after the last result of the turn."""
     placed: list[Message] = []
@@ -80,7 +106,8 @@ class Walk:
     def __init__(self, ctx: Context) -> None:
         self._source, self._target = ctx.surfaces
         self._ctx = ctx
-        self._marks = self._target.cache.marks
+        cache = self._target.cache
+        self._marked = cache.parts if cache.marks else frozenset[str]()
         self.moved: dict[int, list[Part]] = {}
         self._message = 0
         self._made: dict[str, str] = {}
@@ -174,7 +201,7 @@ class Walk:
 
     def opaque(self, part: Opaque, _place: str, path: str) -> Part | None:
         """A part that only one protocol has; for another, the text in it."""
-        if part.protocol == self._target.name:
+        if accepts_item(part, self._target):
             return part
         named = self._source.found_tools if part.protocol == self._source.name else {}
         found = named.get(part.type)
@@ -191,7 +218,7 @@ class Walk:
         return part
 
     def _unmarked(self, part: Any, path: str) -> Any:
-        if part.cache is not None and not self._marks:
+        if part.cache is not None and part.__struct_config__.tag not in self._marked:
             self._ctx.note("cache-dropped", path)
             return replace(part, cache=None)
         return part
@@ -212,11 +239,11 @@ _ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]
 
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
     """A text with the citations that the target can express."""
-    shown = tuple(each for each in part.citations if shows(target, each))
-    if len(shown) == len(part.citations):
+    kept = tuple(each for each in part.citations if shows(target, each))
+    if len(kept) == len(part.citations):
         return part
-    ctx.note("citation-dropped", path, f"{len(part.citations) - len(shown)} citations")
-    return replace(part, citations=shown)
+    ctx.note("citation-dropped", path, f"{len(part.citations) - len(kept)} citations")
+    return replace(part, citations=kept)
 
 
 def shows(target: Surface, citation: Citation) -> bool:

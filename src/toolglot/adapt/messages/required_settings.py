@@ -1,11 +1,9 @@
-"""What a target requires: fields and maxima."""
-
-from typing import Any
+"""What a target requires: a token limit, and whether to stream."""
 
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.ir import Message, Request, ToolResult
+from toolglot.ir import Request
 
 
 def require_stream(request: Request, ctx: Context) -> Request:
@@ -34,53 +32,16 @@ def require_limits(request: Request, ctx: Context) -> Request:
     return replace(request, max_tokens=limit)
 
 
-def limit_cache_marks(request: Request, ctx: Context) -> Request:
-    """Keep only the last cache marks, in the order tools, system, messages, of a target with a
-    maximum.
-    """
-    _, target = ctx.surfaces
-    if not target.cache.marks or target.cache.max_marks is None:
+def bound_limits(request: Request, ctx: Context) -> Request:
+    """Raise or lower the token limit to what the target accepts."""
+    limits, wanted = ctx.surfaces[1].limits, request.max_tokens
+    if wanted is None:
         return request
-    excess = _count(request) - target.cache.max_marks
-    if excess <= 0:
-        return request
-    ctx.note("cache-dropped", "", f"only the last {target.cache.max_marks} cache marks are kept")
-    return _Dropper(excess).request(request)
-
-
-def _count(request: Request) -> int:
-    marks = sum(getattr(tool, "cache", None) is not None for tool in request.tools)
-    for message in (*([request.system] if request.system else ()), *request.messages):
-        for part in message.parts:
-            marks += getattr(part, "cache", None) is not None
-            if isinstance(part, ToolResult):
-                marks += sum(getattr(inner, "cache", None) is not None for inner in part.parts)
-    return marks
-
-
-class _Dropper:
-    """Removes a number of cache marks, the earliest first."""
-
-    def __init__(self, excess: int) -> None:
-        self._excess = excess
-
-    def request(self, request: Request) -> Request:
-        tools = tuple(map(self._value, request.tools))
-        system = self._message(request.system) if request.system else None
-        return replace(
-            request,
-            tools=tools,
-            system=system,
-            messages=tuple(map(self._message, request.messages)),
-        )
-
-    def _message(self, message: Message) -> Message:
-        return replace(message, parts=tuple(map(self._value, message.parts)))
-
-    def _value(self, value: Any) -> Any:
-        if isinstance(value, ToolResult) and self._excess:
-            value = replace(value, parts=tuple(map(self._value, value.parts)))
-        if self._excess and getattr(value, "cache", None) is not None:
-            self._excess -= 1
-            return replace(value, cache=None)
-        return value
+    limit, path = wanted, ctx.setting("max_tokens")
+    if limits.least is not None and limit < limits.least:
+        limit = limits.least
+        ctx.note("value-mapped", path, f"the least limit is {limit}")
+    if limits.most is not None and limit > limits.most:
+        limit = limits.most
+        ctx.note("value-mapped", path, f"the highest limit is {limit}")
+    return request if limit == wanted else replace(request, max_tokens=limit)

@@ -28,15 +28,23 @@ def drop_settings(request: Request, ctx: Context) -> Request:
     changes: dict[str, Any] = {}
     for field in _SETTINGS:
         value = getattr(request, field)
-        if value is not None and field not in target.settings:
+        refused = field in target.sampling.dropped
+        if value is not None and (refused or field not in target.settings):
             changes[field] = None
             harmless = _has_no_effect(field, value)
             ctx.note(
                 "cache-dropped" if field in _CACHING else "field-dropped",
                 ctx.setting(field),
-                f"{target.name} has no {field}",
+                f"the model accepts no {field}" if refused else f"{target.name} has no {field}",
                 "info" if harmless or field == "include_usage" else None,
             )
+    own = request.extras.get(target.name, {})
+    refused_keys = [key for key in own if key in target.sampling.dropped]
+    if refused_keys:
+        for key in refused_keys:
+            ctx.note("field-dropped", key, f"the model accepts no {key}")
+        kept = {key: value for key, value in own.items() if key not in refused_keys}
+        changes["extras"] = {**request.extras, target.name: kept}
     return replace(request, **changes) if changes else request
 
 
@@ -65,6 +73,17 @@ def adapt_sampling(request: Request, ctx: Context) -> Request:
             usual = field == "temperature" and value == 1
             ctx.note("field-dropped", ctx.setting(field), words, "info" if usual else "lossy")
     return replace(request, **changes) if changes else request
+
+
+def bound_temperature(request: Request, ctx: Context) -> Request:
+    """A temperature that the target accepts."""
+    allowed, value = ctx.surfaces[1].sampling.temperature, request.temperature
+    if allowed is None or value is None or allowed[0] <= value <= allowed[1]:
+        return request
+    nearest = min(max(value, allowed[0]), allowed[1])
+    words = f"the temperature is {nearest:g}: the model accepts {allowed[0]:g} to {allowed[1]:g}"
+    ctx.note("value-mapped", ctx.setting("temperature"), words)
+    return replace(request, temperature=nearest)
 
 
 # --- structured output ----------------------------------------------------------------------------

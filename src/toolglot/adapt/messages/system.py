@@ -44,6 +44,18 @@ def place_system(request: Request, ctx: Context) -> Request:
     return replace(request, system=system, messages=messages)
 
 
+def restrict_roles(request: Request, ctx: Context) -> Request:
+    """The same for a request that stays in its protocol, if its provider knows fewer roles."""
+    source, target = ctx.surfaces
+    if target.system == source.system or all(m.role not in _LEADS for m in request.messages):
+        return request
+    placed = tuple(
+        _in_place(index, message, target, ctx) for index, message in enumerate(request.messages)
+    )
+    same = all(new is old for new, old in zip(placed, request.messages, strict=True))
+    return request if same else replace(request, messages=placed)
+
+
 def _hoist(
     system: Message | None, messages: tuple[Message, ...], target: Surface, ctx: Context
 ) -> tuple[Message | None, tuple[Message, ...]]:

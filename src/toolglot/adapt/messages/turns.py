@@ -95,9 +95,9 @@ def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, 
     if texts:
         place = sum(isinstance(part, Reasoning) for part in flat)
         citations = tuple(citation for text in texts for citation in text.citations)
-        flat.insert(
-            place, replace(texts[0], text="".join(text.text for text in texts), citations=citations)
-        )
+        cache = next((text.cache for text in reversed(texts) if text.cache is not None), None)
+        joined = "".join(text.text for text in texts)
+        flat.insert(place, replace(texts[0], text=joined, citations=citations, cache=cache))
     return tuple(flat)
 
 

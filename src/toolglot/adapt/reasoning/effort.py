@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context, Options
 from toolglot.ir import (
+    FunctionTool,
     Part,
     Reasoning,
     ReasoningSettings,
@@ -79,10 +80,29 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         words = "what was thought in this turn is not known, so reasoning is off until the next"
         ctx.note("value-mapped", ctx.setting("reasoning"), words)
         adapted = ReasoningSettings(enabled=False)
-    adapted = _shown(adapted, target, ctx)
+    adapted = _visible(adapted, target, ctx)
     if adapted == ReasoningSettings():
         return replace(request, reasoning=None)
     return request if adapted is request.reasoning else replace(request, reasoning=adapted)
+
+
+def adapt_effort_with_tools(request: Request, ctx: Context) -> Request:
+    """Leave out the effort, or say `none`, where a model accepts no other beside functions."""
+    rule, settings = ctx.surfaces[1].tools.effort, request.reasoning
+    if rule == "keep" or not any(isinstance(tool, FunctionTool) for tool in request.tools):
+        return request
+    path, asked = ctx.setting("reasoning"), settings is not None and not _is_off(settings)
+    if rule == "none":
+        if settings is not None and not asked:
+            return request
+        words = "the model accepts functions only with effort none"
+        ctx.note("value-mapped" if asked else "default-added", path, words)
+        return replace(request, reasoning=ReasoningSettings(enabled=False))
+    if not asked or settings is None or settings.effort is None:
+        return request
+    ctx.note("field-dropped", path, "the model accepts no effort beside functions here")
+    kept = replace(settings, effort=None)
+    return replace(request, reasoning=None if kept == ReasoningSettings() else kept)
 
 
 def _is_off(settings: ReasoningSettings) -> bool:
@@ -157,16 +177,16 @@ def _amount(
     elif effort is None and enabled and target.reasoning.controls & _AMOUNTS == {"budget"}:
         effort = _USUAL
     if effort is not None:
-        effort, told = _effort(effort, budget, settings, target, ctx)
-        if told is not None and budget is None:
-            told = _within(told, request, target, ctx)
+        effort, mapped = _effort(effort, budget, settings, target, ctx)
+        if mapped is not None and budget is None:
+            mapped = _within(mapped, request, target, ctx)
         if (
             enabled is None
             and "effort" not in target.reasoning.controls
             and "switch" in target.reasoning.controls
         ):
             enabled = settings.effort != "none"
-        budget = told
+        budget = mapped
     if budget is not None and budget < target.reasoning.least_budget:
         words = f"no room for {target.reasoning.least_budget} tokens of reasoning; it is off"
         ctx.note("value-mapped", ctx.setting("reasoning"), words)
@@ -192,7 +212,7 @@ def _budget_as_effort(budget: int, effort: str | None, target: Surface, ctx: Con
     path = ctx.setting("reasoning")
     if effort is None and "effort" in target.reasoning.controls:
         effort = nearest_effort(effort_of(budget), target.reasoning.efforts)
-        ctx.note("value-mapped", path, f"a budget of {budget} tokens is told as effort {effort}")
+        ctx.note("value-mapped", path, f"a budget of {budget} tokens becomes effort {effort}")
         return effort
     severity: Severity | None = None if effort is None else "info"
     words = f"{target.name} has no reasoning budget"
@@ -207,13 +227,13 @@ def _effort(
     if "effort" in target.reasoning.controls:
         if effort not in target.reasoning.efforts and effort != "none":
             effort, word = nearest_effort(effort, target.reasoning.efforts), effort
-            ctx.note("value-mapped", path, f"effort {word} is told as {effort}")
+            ctx.note("value-mapped", path, f"effort {word} becomes {effort}")
         return (
             None if effort == "none" and effort not in target.reasoning.efforts else effort
         ), budget
     if "budget" in target.reasoning.controls and budget is None and settings.enabled is not False:
         budget = budget_of(effort)
-        ctx.note("value-mapped", path, f"effort {effort} is told as a budget of {budget} tokens")
+        ctx.note("value-mapped", path, f"effort {effort} becomes a budget of {budget} tokens")
     elif budget is None and effort != "none":
         ctx.note(
             "value-mapped", path, f"{target.name} knows no effort; reasoning is only switched on"
@@ -271,7 +291,7 @@ def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> Reaso
     return replace(settings, **changes) if changes else settings
 
 
-def _shown(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
+def _visible(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
     """Thoughts that are shown are a summary, and the other way round."""
     path, as_summary = ctx.setting("reasoning"), "thoughts are shown as a summary"
     can_show, can_sum = "show" in target.reasoning.controls, "summary" in target.reasoning.controls

@@ -101,7 +101,7 @@ class _Unsealer:
         self._ctx = ctx
         self._source, self._target = ctx.surfaces
         self._issuer = ctx.options.issuer or self._target.name
-        self._native = ctx.source is ctx.target
+        self._native = ctx.in_protocol
         self._index = 0
         self._displayed = False
         self._plain: list[int] = []

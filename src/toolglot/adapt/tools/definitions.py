@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from toolglot.adapt.tools.hosted import accepts_own
 from toolglot.context import Context
 from toolglot.ir import (
     CustomTool,
@@ -58,6 +59,20 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     return tuple(tool for tool, _ in placed)
 
 
+def limit_tools(request: Request, ctx: Context) -> Request:
+    """Declare no more tools than the target accepts: the first ones, and those that are chosen."""
+    most, tools = ctx.surfaces[1].tools.most, request.tools
+    if most is None or len(tools) <= most:
+        return request
+    chosen = request.tool_choice.names if request.tool_choice else ()
+    order = sorted(range(len(tools)), key=lambda i: getattr(tools[i], "name", "") not in chosen)
+    kept = sorted(order[:most])
+    words = f"only {most} of {len(tools)} tools are declared: the provider accepts no more"
+    ctx.note("tool-dropped", ctx.setting("tools"), words)
+    ctx.tool_paths = tuple(ctx.tool_at(index) for index in kept)
+    return replace(request, tools=tuple(tools[index] for index in kept))
+
+
 def _adapt_tool(
     tool: Tool, path: str, source: Surface, target: Surface, ctx: Context
 ) -> Tool | None:
@@ -72,7 +87,7 @@ def _adapt_tool(
 
 def _fits(tool: CustomTool | NamespaceTool | ProviderTool, target: Surface) -> bool:
     if isinstance(tool, ProviderTool):
-        return tool.protocol == target.name
+        return accepts_own(tool, target)
     return _kind(tool) in target.tools.kinds
 
 
@@ -162,6 +177,10 @@ def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
 
 def _narrowed(choice: ToolChoice, target: Surface, path: str, ctx: Context) -> ToolChoice:
     if choice.mode == "tool":
+        if "tool" not in target.tools.choices:
+            words = f"no single tool can be required: any one, not {', '.join(choice.names)}"
+            ctx.note("choice-mapped", path, words)
+            return ToolChoice(mode="required")
         if choice.kind in target.tools.kinds or choice.kind == "function":
             return choice
         ctx.note("choice-mapped", path, f"{target.name} cannot require a {choice.kind} tool")

@@ -55,7 +55,7 @@ def emulate_tools(request: Request, ctx: Context) -> Request:
     tools = tuple(_functions(request, ctx))
     ctx.declared = tools
     history = _History(dialect, tools, ctx)
-    request = history.told(request)
+    request = history.as_text(request)
     words = "\n\n".join(_words(request, tools, dialect, ctx))
     if words:
         request = _with_system(request, Text(text=words, cache=_cache(tools)), ctx)
@@ -74,7 +74,7 @@ def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
             continue
         if tool.strict:
             ctx.note("strict-dropped", path, f"nothing enforces the schema of {tool.name}")
-        if ctx.source is ctx.target:
+        if ctx.in_protocol:
             _note_extras(tool, path, ctx)
         if tool.cache is None or _marks(ctx):
             yield tool
@@ -175,7 +175,7 @@ class _History:
         self._readable: list[FunctionTool | str] = []
         self._counts = [0, 0]
 
-    def told(self, request: Request) -> Request:
+    def as_text(self, request: Request) -> Request:
         """The request with its history as text."""
         parts = [part for message in request.messages for part in message.parts]
         called = dict.fromkeys(part.name for part in parts if isinstance(part, ToolCall))
@@ -273,14 +273,14 @@ class _History:
         self._counts[1] += 1
         if part.is_error:
             ctx.note("error-marked", path)
-        if ctx.source is ctx.target:
+        if ctx.in_protocol:
             _note_extras(part, path, ctx)
         texts = [inner.text for inner in part.parts if isinstance(inner, Text)]
         attached = tuple(inner for inner in part.parts if not isinstance(inner, Text))
         if attached:
             texts.append(_ATTACHED)
-        told = RenderedResult(
+        rendered = RenderedResult(
             "\n".join(texts), part.name or "", part.id, is_error=bool(part.is_error)
         )
-        text = Text(text=render_result(told, self._dialect), cache=part.cache)
+        text = Text(text=render_result(rendered, self._dialect), cache=part.cache)
         return (text, *attached)

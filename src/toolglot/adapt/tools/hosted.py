@@ -6,6 +6,7 @@ knows them. What has no counterpart is left out with a note; the request works w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -45,11 +46,27 @@ _ABOUT: Final = frozenset({"type", "name", "cache_control"})
 _Row = TypeVar("_Row", ClientTool, HostedTool)
 
 
+def accepts_own(tool: ProviderTool, target: Surface) -> bool:
+    """Whether a tool is of the target's own, and accepted there."""
+    own = target.tools.own
+    return tool.protocol == target.name and (own is None or _listed(tool.type, own))
+
+
+def accepts_item(part: Opaque, target: Surface) -> bool:
+    """The same for a part that only one protocol has."""
+    items = target.messages.items
+    return part.protocol == target.name and (items is None or _listed(part.type, items))
+
+
+def _listed(kind: str, patterns: frozenset[str]) -> bool:
+    return kind in patterns or any(fnmatchcase(kind, each) for each in patterns)
+
+
 def map_provider_tools(request: Request, ctx: Context) -> Request:
     """Replace the tools of another provider by what the target has for the same purpose."""
     source, target = ctx.tool_surfaces
     declared = any(
-        type(tool) is ProviderTool and tool.protocol != target.name for tool in request.tools
+        type(tool) is ProviderTool and not accepts_own(tool, target) for tool in request.tools
     )
     items = {
         kind: tool for tool in source.client_tools if tool.call for kind in (tool.call, tool.output)
@@ -119,7 +136,7 @@ class _Mapping:
                 yield tool, path
 
     def _tool(self, tool: Tool, path: str) -> Tool | None:
-        if not isinstance(tool, ProviderTool) or tool.protocol == self._target.name:
+        if not isinstance(tool, ProviderTool) or accepts_own(tool, self._target):
             return tool
         if tool.value.get("cache_control") is not None:
             self._ctx.note("cache-dropped", path)
@@ -169,7 +186,16 @@ class _Mapping:
         if own.purpose not in PURPOSES:
             return None
         rows = self._target.tools.hosted
-        return next((row for row in rows if row.purpose == own.purpose), None)
+        accepted = self._target.tools.own
+        return next(
+            (
+                row
+                for row in rows
+                if row.purpose == own.purpose
+                and (accepted is None or any(_listed(kind, accepted) for kind in row.types))
+            ),
+            None,
+        )
 
     def _choice_of(self, native: HostedTool, mapped: ProviderTool) -> ToolChoice | None:
         if native.choice == "name":
@@ -222,6 +248,8 @@ class _Mapping:
     ) -> Part:
         tool = items.get(part.type) if isinstance(part, Opaque) else None
         if tool is None or not isinstance(part, Opaque) or part.protocol != self._source.name:
+            return part
+        if accepts_item(part, self._target):
             return part
         name = self._names.get(tool.name, tool.name)
         made = calls.call(part, tool, name) if part.type == tool.call else calls.result(part, tool)

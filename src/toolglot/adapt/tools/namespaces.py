@@ -166,6 +166,6 @@ def _introduced(member: Tool, namespace: NamespaceTool) -> Tool:
     """The first tool of a namespace, whose description gets that of the namespace."""
     if not namespace.description or isinstance(member, ProviderTool):
         return member
-    told = f"{namespace.name}: {namespace.description}"
+    lead = f"{namespace.name}: {namespace.description}"
     words = member.description
-    return replace(member, description=f"{told}\n\n{words}" if words else told)
+    return replace(member, description=f"{lead}\n\n{words}" if words else lead)

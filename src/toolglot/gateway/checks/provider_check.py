@@ -18,17 +18,18 @@ from yarl import URL
 
 from toolglot.api import listed_models
 from toolglot.gateway.app import make_app
+from toolglot.gateway.checks.address_check import list_problem
 from toolglot.gateway.checks.discovery_client import connection_advice
 from toolglot.gateway.checks.tool_loop import ToolLoopResult, run_tool_loop
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import QUICK, Client
+from toolglot.gateway.relay.missing_path import json_in
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.routes.model_lists import DEMO_MODEL
 from toolglot.gateway.telemetry.redact import mask, redact_url, scrub
 from toolglot.ir import ErrorKind
 from toolglot.profiles import family_of, get_profile
 from toolglot.registry import PROTOCOLS, get_protocol
-from toolglot.wire import jsontext
 
 Progress = Callable[[str], None]
 
@@ -120,13 +121,16 @@ async def _connect(upstream: Upstream) -> ProviderReport:
     found = ProviderReport(name=upstream.name, url=redact_url(endpoint.base_url))
     try:
         status, body = await client.look(upstream.small_request(endpoint.protocol, path))
+        problem = await list_problem(client, upstream, status, body)
     except TimeoutError:
         return replace(found, reason=f"no answer within {QUICK:g} seconds; is the address right?")
     except (aiohttp.ClientError, OSError, ValueError) as error:
         return replace(found, reason=scrub(_connection_problem(error, endpoint.base_url)))
     finally:
         await client.close()
-    models = tuple(listed_models(jsontext.peek(body))) if status < _FIRST_ERROR else ()
+    if problem:
+        return replace(found, reason=problem)
+    models = tuple(listed_models(json_in(body))) if status < _FIRST_ERROR else ()
     return replace(found, reached=True, models=models, reason=_list_problem(status))
 
 
@@ -152,7 +156,7 @@ def _configured_model(config: Config, upstream: Upstream) -> str | None:
         for provider, _, model in (target.partition("/") for target in routed)
         if provider == upstream.name and model not in ("", "*")
     )
-    return next(iter((*upstream.config.models, *models)), None)
+    return next(iter((*upstream.listed, *models)), None)
 
 
 def _chat_model(models: Iterable[str]) -> str | None:

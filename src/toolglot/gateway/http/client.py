@@ -17,6 +17,8 @@ from toolglot.wire import jsontext
 
 QUICK: Final = 10.0
 """Timeout for a small response, in seconds."""
+_MOST: Final = 16 * 1024 * 1024
+"""Bytes of a small response that are read."""
 
 
 class OutboundRequest(Struct, frozen=True, kw_only=True):
@@ -105,7 +107,12 @@ class Client:
                 allow_redirects=False,
             ) as reply,
         ):
-            return reply.status, await reply.read()
+            body = bytearray()
+            async for piece in reply.content.iter_any():
+                body += piece
+                if len(body) > _MOST:
+                    break
+            return reply.status, bytes(body[:_MOST])
 
 
 def _allow_silence(reply: aiohttp.ClientResponse, seconds: float) -> None:

@@ -93,7 +93,7 @@ async def _retry_tidied(request: web.Request) -> web.StreamResponse:
         return await request.app._handle(tidy)
     hint = await _hint(request, words) or f"; the paths of the protocols are {', '.join(_PATHS)}"
     message = f"{request.method} {request.path}: there is nothing here{hint}"
-    return error_response(request, errors.not_found(message))
+    return error_response(request, errors.unknown_path(message))
 
 
 async def _hint(request: web.Request, words: tuple[str, ...]) -> str:

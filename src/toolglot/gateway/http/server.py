@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Final
 
@@ -140,6 +140,17 @@ def serve_many(
         lead.close()
         for pid in children:
             os.waitpid(pid, 0)
+
+
+def in_background(work: Coroutine[None, None, None]) -> None:
+    """Do something beside answering; it ends when the gateway does."""
+    task = asyncio.get_running_loop().create_task(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+_background: Final[set[asyncio.Task[None]]] = set()
+"""The loop itself does not keep tasks alive."""
 
 
 def _silently() -> None:

@@ -106,8 +106,11 @@ def _exchange(request: IncomingRequest, target: Target) -> Exchange:
     upstream, now = target.upstream, int(time.time())
     if upstream is None:
         return Exchange(request.protocol, request.protocol, now=now)
-    options = upstream.options(target.model, request.model, strict=request.strict)
-    return Exchange(request.protocol, upstream.protocol_for(request.protocol), options, now=now)
+    protocol = upstream.protocol_for(request.protocol, target.model)
+    options = upstream.options(
+        target.model, request.model, strict=request.strict, protocol=protocol
+    )
+    return Exchange(request.protocol, protocol, options, now=now)
 
 
 def _outbound(

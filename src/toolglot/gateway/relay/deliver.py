@@ -22,6 +22,7 @@ from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.first_event import looks_streamed, read_beginning, read_head
 from toolglot.gateway.relay.keep_alive import OpenStream, OpenStreams
+from toolglot.gateway.relay.missing_path import is_missing_path, wrong_base_url
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
@@ -95,6 +96,9 @@ class Delivery:
         if reply.status >= FIRST_ERROR and attempt.target.upstream:
             body = attempt.target.upstream.keys.hidden(body)
         telemetry.upstream_chunk(body)
+        missing = _missing_path(attempt, reply, body)
+        if missing is not None:
+            return missing
         try:
             if reply.status < FIRST_ERROR and self._request.stream:
                 answer = exchange.unfolded(body)
@@ -191,7 +195,12 @@ class Delivery:
         """Send the error after all attempts failed."""
         self._telemetry.failed(error)
         self._keep_receipt(attempt)
-        await self._whole(attempt, attempt.exchange.error(error))
+        if error.code in errors.OWN_CODES:
+            wire = errors.render(error, self._request.protocol)
+            answer = Answer(data=wire.data(), status=wire.status, headers=wire.headers)
+        else:
+            answer = attempt.exchange.error(error)
+        await self._whole(attempt, answer)
 
     async def reject(self, error: ApiError) -> None:
         """Send the error of a request that was rejected."""
@@ -271,6 +280,14 @@ class Delivery:
             "notes": exchange.notes,
         }
         self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
+
+
+def _missing_path(attempt: Attempt, reply: aiohttp.ClientResponse, body: bytes) -> ApiError | None:
+    """The error of a provider that does not know the path; a model may be unknown instead."""
+    upstream = attempt.target.upstream
+    if upstream is None or not is_missing_path(reply.status, body):
+        return None
+    return wrong_base_url(upstream, attempt.exchange.provider, str(reply.url))
 
 
 def _summary(receipt: Receipt) -> str:

@@ -8,12 +8,13 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
 from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
     Auth,
@@ -25,7 +26,8 @@ from toolglot.profiles import (
     get_profile,
     tools_for,
 )
-from toolglot.registry import default_auth
+from toolglot.providers import UNKNOWN, protocols_for, surface_for
+from toolglot.registry import get_protocol
 from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
@@ -133,16 +135,30 @@ class Upstream(Struct, kw_only=True):
     """The client's own key is forwarded."""
     health: Health
     profile: Profile | None = None
+    deployment: str | None = None
+    """What is asked for in place of the model."""
 
-    def protocol_for(self, client: str) -> str:
-        """The protocol to use with it: the client's own if possible."""
-        spoken = [endpoint.protocol for endpoint in self.endpoints]
-        return client if client in spoken else spoken[0]
+    @property
+    def rule_book(self) -> str:
+        """The name of the rule book that it goes by."""
+        return self.profile.name if self.profile else UNKNOWN
+
+    def protocol_for(self, client: str, model: str = "") -> str:
+        """The protocol to ask a model in: the client's own if that is spoken, else the best."""
+        offered = [endpoint.protocol for endpoint in self.endpoints]
+        best = [each for each in protocols_for(self.rule_book, model) if each in offered] or offered
+        return client if client in best else best[0]
 
     def url(self, protocol: str, path: str, model: str) -> str:
         """The address for a request."""
         endpoint = next(each for each in self.endpoints if each.protocol == protocol)
         return endpoint.url(path, **{"model": quote(model, safe=":@"), **self.config.values})
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The models that clients are shown; none: those that the provider lists."""
+        deployed = (self.deployment,) if self.deployment else ()
+        return self.config.models or deployed
 
     def candidate(self, now: float) -> Candidate:
         """What `attempts` needs to know of it."""
@@ -172,9 +188,11 @@ class Upstream(Struct, kw_only=True):
         """The headers that authenticate a request."""
         return {**self.auth.with_key(key), **self.config.headers}
 
-    def options(self, model: str, asked: str, *, strict: bool) -> Options:
-        """How requests for a model are translated."""
-        config = self.config
+    def options(
+        self, model: str, asked: str, *, strict: bool, protocol: str | None = None
+    ) -> Options:
+        """How requests for a model are translated, which is asked in `protocol`."""
+        config, sent = self.config, self.deployment or model
         more: dict[str, Any] = {}
         family = family_of(model)
         limit = config.max_tokens or (family.max_output if family else None)
@@ -182,10 +200,12 @@ class Upstream(Struct, kw_only=True):
             more["max_tokens"] = limit
         if family is not None and family.reasoning is not None:
             more["reasoning"] = _ASKED[family.reasoning]
-            more["efforts"] = family.efforts or None
+            more["efforts"] = self._efforts(protocol, model) or family.efforts or None
         return Options(
             strict=strict,
-            model=model if model != asked else None,
+            model=sent if sent != asked else None,
+            provider=self.rule_book,
+            overrides=self._overrides,
             issuer=config.issuer or self._issuer(family),
             attribution=self._attribution(),
             window=config.context_window,
@@ -196,12 +216,23 @@ class Upstream(Struct, kw_only=True):
             stream_tools=config.stream_tools,
             broken="open",
             validate=config.validate,
-            rules=config.rules,
+            rules=config.rules if isinstance(config.rules, str) else None,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
             **asdict(config.options),
             **more,
         )
+
+    @property
+    def _overrides(self) -> Mapping[str, Any]:
+        return {} if isinstance(self.config.rules, str) else self.config.rules or {}
+
+    def _efforts(self, protocol: str | None, model: str) -> tuple[str, ...]:
+        """The efforts that a rule names, which count more than those of a family of models."""
+        protocol = protocol or self.protocol_for("", model)
+        surface = surface_for(self.rule_book, protocol, model, self._overrides)
+        usual = get_protocol(protocol).SURFACE.reasoning.efforts
+        return surface.reasoning.efforts if surface.reasoning.efforts != usual else ()
 
     def _dialect(self, model: str) -> str | None:
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
@@ -243,11 +274,8 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
     if name == DEMO:
         raise ConfigError(f"providers.{DEMO}: this name is taken by the model that is built in")
     profile = get_profile(config.profile) if config.profile else None
-    endpoints = tuple(_endpoints(config, profile))
-    auth = profile.auth if profile else default_auth(endpoints[0].protocol)
-    if config.auth is not None:
-        bearer = config.auth.lower() == "authorization"
-        auth = replace(auth, header=config.auth, prefix="Bearer " if bearer else "")
+    endpoints = make_endpoints(config, profile)
+    auth = make_auth(config, profile, endpoints[0].protocol)
     given = (config.api_key,) if isinstance(config.api_key, str) else config.api_key or ()
     try:
         keys = tuple(read_secret(key, environ) for key in given if key != CLIENT)
@@ -264,24 +292,5 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
         passes_key=CLIENT in given,
         health=Health(),
         profile=profile,
+        deployment=deployment_of(config, profile),
     )
-
-
-def _endpoints(config: Provider, profile: Profile | None) -> Iterator[Endpoint]:
-    if profile is None:
-        yield Endpoint(protocol=config.protocol or "", base_url=_trimmed(config.base_url or ""))
-        return
-    usual = profile.endpoint().base_url
-    for endpoint in profile.endpoints:
-        if config.protocol not in (None, endpoint.protocol):
-            continue
-        base = endpoint.base_url
-        if config.base_url is not None and (base == usual or config.protocol):
-            base = _trimmed(config.base_url)
-        elif config.base_url is not None:
-            continue
-        yield Endpoint(protocol=endpoint.protocol, base_url=base, path=endpoint.path)
-
-
-def _trimmed(base_url: str) -> str:
-    return base_url.rstrip("/")

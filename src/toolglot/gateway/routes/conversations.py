@@ -54,17 +54,17 @@ class ConversationEndpoints:
         conversation = new_conversation(_metadata(asked))
         conversation = conversation.with_items(_new(asked.get("items")), "")
         await self._store(request).put_conversation(conversation)
-        return json_response(_shown(conversation))
+        return json_response(_body(conversation))
 
     async def _retrieve(self, request: PlainRequest) -> web.StreamResponse:
-        return json_response(_shown(await self._conversation(request)))
+        return json_response(_body(await self._conversation(request)))
 
     async def _update(self, request: PlainRequest) -> web.StreamResponse:
         metadata = _metadata(read_body(request.body))
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).with_metadata(metadata)
             await self._store(request).put_conversation(conversation)
-        return json_response(_shown(conversation))
+        return json_response(_body(conversation))
 
     async def _delete(self, request: PlainRequest) -> web.StreamResponse:
         name = request.http.match_info["id"]
@@ -96,7 +96,7 @@ class ConversationEndpoints:
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).without_item(item)
             await self._store(request).put_conversation(conversation)
-        return json_response(_shown(conversation))
+        return json_response(_body(conversation))
 
     async def _conversation(self, request: PlainRequest) -> Conversation:
         name = request.http.match_info["id"]
@@ -109,7 +109,7 @@ class ConversationEndpoints:
         return self._sessions.store_for(request.owner)
 
 
-def _shown(conversation: Conversation) -> Json:
+def _body(conversation: Conversation) -> Json:
     return {
         "id": conversation.id,
         "object": "conversation",

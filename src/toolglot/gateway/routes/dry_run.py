@@ -23,10 +23,10 @@ def dry_run_routes(relay: Relay) -> tuple[Route, ...]:
     async def translate(request: PlainRequest) -> web.Response:
         try:
             asked = read_body(request.body or b"{}")
-            shown = [_shown(asked, target) for target in _targets(relay, asked)]
+            previews = [_preview(asked, target) for target in _targets(relay, asked)]
         except ToolglotError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
-        return json_response({"targets": shown})
+        return json_response({"targets": previews})
 
     return (Route("POST", "/toolglot/translate", translate),)
 
@@ -43,14 +43,15 @@ def _targets(relay: Relay, asked: Json) -> list[Target]:
     return relay.router.targets(model)
 
 
-def _shown(asked: Json, target: Target) -> Json:
+def _preview(asked: Json, target: Target) -> Json:
     client, body = str(asked["protocol"]), asked["body"]
     model = str(asked.get("model") or body["model"])
     upstream = target.upstream
     if upstream is None:
         return {"provider": target.name, "model": target.model}
-    protocol = upstream.protocol_for(client)
-    exchange = Exchange(client, protocol, upstream.options(target.model, model, strict=False))
+    protocol = upstream.protocol_for(client, target.model)
+    options = upstream.options(target.model, model, strict=False, protocol=protocol)
+    exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
     sent = exchange.request(jsontext.encode(body), path)
     return {

@@ -40,13 +40,13 @@ class Catalogue:
                 targets = router.targets(model)
                 plain = targets and (targets[0].name, targets[0].model) == (upstream.name, model)
                 names.append(model if plain else f"{upstream.name}/{model}")
-        if not router.upstreams:
+        if not router.upstreams and router.targets(DEMO_MODEL):
             names.append(DEMO_MODEL)
         return tuple(dict.fromkeys(names)) or (f"{DEMO}/{DEMO_MODEL}",)
 
     async def _listed(self, upstream: Upstream) -> tuple[str, ...]:
-        if upstream.config.models:
-            return upstream.config.models
+        if upstream.listed:
+            return upstream.listed
         protocol, address = upstream.endpoints[0].protocol, upstream.endpoints[0].base_url
         until, models = self._lists.get((upstream.name, address), (0.0, ()))
         if time.monotonic() < until:

@@ -155,7 +155,9 @@ class ResponseEndpoints:
         """The response of a provider that has compaction; None: it has none."""
         targets = self._relay.router.targets(request.model)
         upstream = targets[0].upstream if targets else None
-        if upstream is None or upstream.protocol_for(self._protocol) != self._protocol:
+        if upstream is None:
+            return None
+        if upstream.protocol_for(self._protocol, targets[0].model) != self._protocol:
             return None
         model = f"{upstream.name}/{targets[0].model}"
         request, session = self._sessions.open(

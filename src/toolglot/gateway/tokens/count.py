@@ -33,14 +33,14 @@ async def count_tokens(client: Client, target: Target, request: IncomingRequest)
     if target.upstream is None:
         return counted
     options = target.upstream.options(target.model, request.model, strict=False)
-    told = scaled(Usage(input=counted.tokens), options).input
-    return counted if told is None else TokenCount(told, counted.estimate)
+    tokens = scaled(Usage(input=counted.tokens), options).input
+    return counted if tokens is None else TokenCount(tokens, counted.estimate)
 
 
 async def _count(client: Client, target: Target, request: IncomingRequest) -> TokenCount:
     asked = _decode(request)
     if target.upstream is not None:
-        spoken = target.upstream.protocol_for(request.protocol)
+        spoken = target.upstream.protocol_for(request.protocol, target.model)
         endpoint = get_protocol(spoken).API.count
         if endpoint is not None:
             sent = _question(request, target.upstream, target.model, spoken, endpoint)
@@ -69,7 +69,7 @@ def _question(
     request: IncomingRequest, upstream: Upstream, model: str, spoken: str, endpoint: CountEndpoint
 ) -> Sent:
     """What to ask the provider."""
-    options = upstream.options(model, request.model, strict=False)
+    options = upstream.options(model, request.model, strict=False, protocol=spoken)
     exchange = Exchange(request.protocol, spoken, options)
     if request.protocol == spoken:
         sent = exchange.request(request.body, request.path)

@@ -123,8 +123,8 @@ def encode_citation(citation: Citation, ctx: Context) -> Json | None:
         ctx.note("citation-dropped", "citations", f"a citation of {citation.url or citation.title}")
         return None
     wire: Json = {}
-    told = ("url", citation.url), ("title", citation.title), ("cited_text", citation.quote)
-    for key, value in told:
+    members = ("url", citation.url), ("title", citation.title), ("cited_text", citation.quote)
+    for key, value in members:
         if value is not None:
             wire[key] = value
     return merge(wire, citation.extras, NAME)

@@ -76,7 +76,7 @@ def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
     if stop.raw and not ctx.foreign(NAME) and STOP.get(stop.raw, "other") == stop.kind:
         word, exact = stop.raw, True
     if not exact:
-        ctx.note("stop-mapped", "stop_reason", f"{stop.raw or stop.kind} is told as {word}")
+        ctx.note("stop-mapped", "stop_reason", f"{stop.raw or stop.kind} becomes {word}")
     return {"stop_reason": word, "stop_sequence": stop.sequence}
 
 
@@ -96,7 +96,7 @@ def decode_usage(fields: Fields | None) -> Usage | None:
 
 
 def encode_usage(usage: Usage | None) -> Json:
-    """Token counts; the two totals are required, so unknown is told as 0."""
+    """Token counts; the two totals are required, so unknown becomes 0."""
     if usage is None:
         return {"input_tokens": 0, "output_tokens": 0}
     wire: Json = {}

@@ -13,6 +13,7 @@ from toolglot.wire.json_values import member
 
 _REQUEST: Final = "generateContentRequest"
 """The member of a count that may hold a whole request."""
+_INFO: Final = "type.googleapis.com/google.rpc.ErrorInfo"
 _STATUS: Final = re.compile(r"^[A-Z_]+$")
 
 
@@ -45,6 +46,11 @@ def _is_listed_model(entry: Json) -> bool:
     return "model" not in entry and "/" in str(entry.get("name", ""))
 
 
+def _with_code(body: Json, code: str) -> Json:
+    detail = {"@type": _INFO, "reason": code.upper(), "domain": "toolglot"}
+    return {**body, "error": {**body["error"], "details": [detail]}}
+
+
 API: Final = Api(
     operations={"generateContent": False, "streamGenerateContent": True, "countTokens": False},
     path_versions=("v1", "v1beta", "v1alpha"),
@@ -70,4 +76,5 @@ API: Final = Api(
     sdk_adds="/v1beta",
     tool_style="custom",
     error_style="gemini",
+    with_code=_with_code,
 )

@@ -178,7 +178,7 @@ def encode_stop(stop: StopReason, ctx: Context) -> str:
         if stop.kind in (kind, "tool_calls"):
             return stop.raw
     if not exact:
-        ctx.note("stop-mapped", "finishReason", f"{stop.raw or stop.kind} is told as {word}")
+        ctx.note("stop-mapped", "finishReason", f"{stop.raw or stop.kind} becomes {word}")
     return word
 
 
@@ -323,9 +323,9 @@ def _plain_error(fields: Fields) -> str:
 def _error_kind(known: ErrorKind | None, status: int, message: str, details: Any) -> ErrorKind:
     kind = error_kind(known, status, message)
     if kind in _REFINED:
-        told = message + str(details)
+        text = message + str(details)
         for words, general, special in _WORDS:
-            if kind == general and words in told:
+            if kind == general and words in text:
                 return special
     return kind
 

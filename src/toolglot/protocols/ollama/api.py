@@ -67,4 +67,5 @@ API: Final = Api(
     sdk_adds="/api",
     tool_style="openai",
     error_style="ollama",
+    with_code=lambda body, code: {**body, "code": code},
 )

@@ -180,9 +180,9 @@ def decode_call(fields: Fields, new_id: Callable[[], str]) -> ToolCall:
 
 
 def encode_call(part: ToolCall, ctx: Context, *, answer: bool = False) -> Json:
-    """One call. Its id is told to clients; servers get only ids that came from here."""
-    told = not part.id_made and (answer or not ctx.foreign(NAME))
-    wire: Json = {"id": part.id} if told else {}
+    """One call. Its id is sent to clients; servers get only ids that came from here."""
+    known = not part.id_made and (answer or not ctx.foreign(NAME))
+    wire: Json = {"id": part.id} if known else {}
     wire["function"] = {"name": part.name, "arguments": arguments_object(part, ctx)}
     return merge(wire, part.extras, NAME)
 

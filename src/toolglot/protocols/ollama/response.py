@@ -114,7 +114,7 @@ def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
     if stop.kind == "other" and stop.raw and not ctx.foreign(NAME):
         word, exact = stop.raw, True
     if not exact:
-        ctx.note("stop-mapped", "done_reason", f"{stop.raw or stop.kind} is told as {word}")
+        ctx.note("stop-mapped", "done_reason", f"{stop.raw or stop.kind} becomes {word}")
     return {"done_reason": word}
 
 

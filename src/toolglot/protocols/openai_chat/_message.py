@@ -163,8 +163,8 @@ def decode_citation(fields: Fields) -> Citation:
     url, title = inner.text("url"), inner.maybe_text("title")
     start, end = inner.maybe_int("start_index"), inner.maybe_int("end_index")
     fields.absorb(inner)
-    told = {"title": title, "start_index": start, "end_index": end}
-    missing = [key for key, value in told.items() if value is None]
+    members = {"title": title, "start_index": start, "end_index": end}
+    missing = [key for key, value in members.items() if value is None]
     extras = fields.rest()
     return Citation(
         url=url,
@@ -239,8 +239,8 @@ def _decode_details(words: str, field: str, details: list[Any]) -> list[Reasonin
             follow.append(entry)
     parts = [_reasoning(words, field, own)] if field or own else []
     for signature, variants in sealed:
-        told = {key: value for key, value in variants.items() if value}
-        extras = with_variants(NO_EXTRAS, told) if told else NO_EXTRAS
+        present = {key: value for key, value in variants.items() if value}
+        extras = with_variants(NO_EXTRAS, present) if present else NO_EXTRAS
         parts.append(Reasoning(redacted=True, signature=signature, extras=extras))
     return parts
 
@@ -252,9 +252,9 @@ def _reasoning(words: str, field: str, details: list[Any]) -> Reasoning:
         variants["field"] = field
     if details:
         variants["details"] = details
-    shown = words or "".join(map(detail_words, details))
+    text = words or "".join(map(detail_words, details))
     extras = with_variants(NO_EXTRAS, variants) if variants else NO_EXTRAS
-    return Reasoning(text=shown, redacted=not shown, extras=extras)
+    return Reasoning(text=text, redacted=not text, extras=extras)
 
 
 def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
+    CacheMark,
     Json,
     Message,
     OutputFormat,
@@ -93,7 +94,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.tool_choice is not None:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
-    _encode_variants(body, request)
+    _encode_variants(body, request, ctx)
     _encode_effort(body, request.reasoning)
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
@@ -209,8 +210,19 @@ def _encode_result(part: ToolResult, ctx: Context, *, own: bool) -> Json:
         wire["content"] = encode_parts(_marked(part.parts) if part.is_error else part.parts, ctx)
     elif part.parts or part.is_error or "content" not in part.extras.get(NAME, ()):
         text = _joined(part, ctx)
-        wire["content"] = mark_error(text) if part.is_error else text
+        text = mark_error(text) if part.is_error else text
+        wire["content"] = encode_content((Text(text=text, cache=_cache_of(part, ctx)),), "", ctx)
     return merge(wire, part.extras, NAME)
+
+
+def _cache_of(part: ToolResult, ctx: Context) -> CacheMark | None:
+    """The mark of a result, or the last one inside it, for its one text."""
+    marks = [mark for inner in part.parts if (mark := getattr(inner, "cache", None)) is not None]
+    mark = part.cache or (marks[-1] if marks else None)
+    if mark is not None and not joined_text(part.parts).strip():
+        ctx.note("cache-dropped", part.id, "an empty text takes no mark")
+        return None
+    return mark
 
 
 def _joined(part: ToolResult, ctx: Context) -> str:
@@ -309,7 +321,7 @@ def _encode_format(output: OutputFormat) -> Json:
 def _decode_variants(fields: Fields, variants: Json) -> Json:
     """The settings that have two wire forms."""
     settings: Json = {}
-    for key in ("max_completion_tokens", "max_tokens"):
+    for key in SURFACE.limits.spellings:
         limit = fields.maybe_int(key)
         if limit is not None:
             settings["max_tokens"] = limit
@@ -322,10 +334,14 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
     return settings
 
 
-def _encode_variants(body: Json, request: Request) -> None:
+def _encode_variants(body: Json, request: Request, ctx: Context) -> None:
     variants = variants_of(request.extras)
     if request.max_tokens is not None:
-        body[variants.get("max_tokens", "max_tokens")] = request.max_tokens
+        spelled = variants.get("max_tokens", "max_tokens")
+        key = (ctx.target.limits.name if ctx.target else None) or spelled
+        if key != spelled and VARIANTS in request.extras:
+            ctx.note("spelling-normalised", spelled, f"the model knows {key} only")
+        body[key] = request.max_tokens
     if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
 

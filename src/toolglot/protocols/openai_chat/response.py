@@ -145,9 +145,9 @@ def encode_stop(stop: StopReason | None, ctx: Context, *, called: bool, own: boo
     word, exact = STOP_FROM[stop.kind]
     if not exact:
         # Here `stop` covers stop sequences by definition; only which one it was is lost.
-        told = f"{stop.raw or stop.kind} is told as {word}"
+        message = f"{stop.raw or stop.kind} becomes {word}"
         covered = stop.kind == "stop_sequence"
-        ctx.note("stop-mapped", "finish_reason", told, "info" if covered else None)
+        ctx.note("stop-mapped", "finish_reason", message, "info" if covered else None)
     return word
 
 
@@ -162,7 +162,7 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if fields is None:
         return None
     prompt, output = fields.maybe_int("prompt_tokens"), fields.maybe_int("completion_tokens")
-    told = "total_tokens" in fields
+    has_total = "total_tokens" in fields
     read = write = reasoning = None
     details = fields.maybe_fields("prompt_tokens_details")
     if details is not None:
@@ -184,7 +184,7 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     total = _total(prompt, output)
     if total is not None:
         fields.constant("total_tokens", total)
-        if "total_tokens" in fields or not told:
+        if "total_tokens" in fields or not has_total:
             variants["total"] = False
     extras = fields.rest()
     if variants:
@@ -278,8 +278,8 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     if shape is None:
         inner |= {"type": word, "param": error.param, "code": code}
     else:
-        told = {"type": error.raw, "param": error.param, "code": error.code}
-        inner |= {key: value for key, value in told.items() if value is not None}
+        members = {"type": error.raw, "param": error.param, "code": error.code}
+        inner |= {key: value for key, value in members.items() if value is not None}
     body = _SHAPES[shape or "nested"](inner)
     return WireResponse(
         status=reply_status(error, usual, NAME, ctx),
@@ -310,8 +310,8 @@ def _decode_shape(fields: Fields) -> tuple[str, Fields | None, str]:
         return "flat", fields, fields.text("message")
     if type(fields.peek("detail")) is str:
         return "detail", None, fields.text("detail")
-    told = error or fields.peek("detail")
-    return "other", None, jsontext.text(told) if told else ""
+    detail = error or fields.peek("detail")
+    return "other", None, jsontext.text(detail) if detail else ""
 
 
 def _maybe(fields: Fields, key: str) -> Any:

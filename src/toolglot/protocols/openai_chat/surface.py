@@ -5,8 +5,10 @@ from typing import Final
 from toolglot.ir import ErrorKind, Extras, Json, StopKind
 from toolglot.protocols.openai_chat._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import (
+    CacheSupport,
     CallSupport,
     IdentifierRule,
+    LimitSupport,
     MediaSupport,
     MessageSupport,
     ReasoningSupport,
@@ -157,9 +159,15 @@ SURFACE: Final = Surface(
         efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
         takes_unsigned=True,
     ),
+    limits=LimitSupport(
+        spellings=("max_completion_tokens", "max_tokens"),
+    ),
     stream=StreamSupport(
         keep_alive=b": keep-alive\n\n",
     ),
+    # OpenAI takes no marks. OpenRouter does for Claude: on content parts and on tools, not on calls
+    # (https://openrouter.ai/docs/client-sdks/typescript, ChatContentText, 2026-11-16).
+    cache=CacheSupport(parts=frozenset({"text", "image", "document", "audio", "tool_result"})),
 )
 
 STOP: Final[dict[str, StopKind]] = {

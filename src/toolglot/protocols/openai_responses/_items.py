@@ -352,8 +352,8 @@ def _encode_reasoning(part: Reasoning, _ctx: Context) -> Json:
         wire["id"] = part.id
     if own is None:
         # Clients show the summary and send it back; they do neither with content.
-        shown = (*part.summary, part.text) if part.text else part.summary
-        wire["summary"] = _pieces(shown, "summary_text")
+        pieces = (*part.summary, part.text) if part.text else part.summary
+        wire["summary"] = _pieces(pieces, "summary_text")
     else:
         if "summary" not in own:
             wire["summary"] = _pieces(part.summary, "summary_text")

@@ -21,6 +21,7 @@ from toolglot.protocols.openai_responses.tools import (
     decode_tools,
     encode_choice,
     encode_tools,
+    takes_additional,
     with_additional,
 )
 from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
@@ -40,7 +41,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     model = fields.text("model") if fields.peek("model") else ""
     messages, wire_form = _decode_input(fields)
     tools = decode_tools(fields)
-    if ctx.target is not None and ctx.target.name != NAME:
+    if ctx.target is not None and not takes_additional(ctx.target):
         messages, tools = with_additional(messages, tools, fields)
     output, verbosity = _decode_text(fields)
     logprobs, include = _decode_include(fields)
@@ -165,7 +166,7 @@ def _encode_reasoning(body: Json, settings: ReasoningSettings, ctx: Context) -> 
     effort = settings.effort
     if effort is None and settings.enabled is not None:
         effort = "medium" if settings.enabled else "none"
-        ctx.note("value-mapped", ctx.setting("reasoning"), f"told as effort {effort}", "info")
+        ctx.note("value-mapped", ctx.setting("reasoning"), f"becomes effort {effort}", "info")
     if effort is not None:
         wire["effort"] = effort
     if settings.summary is not None:

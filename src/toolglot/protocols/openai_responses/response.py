@@ -225,7 +225,7 @@ def encode_stop(stop: StopReason | None, refused: bool, ctx: Context, *, own: bo
     if stop.kind == "refusal" and refused:
         status, reason, exact = "completed", None, True
     if not exact:
-        ctx.note("stop-mapped", "status", f"{stop.raw or stop.kind} is told as {reason or status}")
+        ctx.note("stop-mapped", "status", f"{stop.raw or stop.kind} becomes {reason or status}")
     paused: Json = {"end_turn": False} if stop.kind == "pause" else {}
     details = {"reason": reason} if reason else None
     return {"status": status, "incomplete_details": details, **paused}
@@ -289,7 +289,7 @@ def _decode_input_details(
 
 
 def encode_usage(usage: Usage | None) -> Json:
-    """Token counts; clients want every key, so unknown is told as 0 unless it was unknown here."""
+    """Token counts; clients want every key, so unknown becomes 0 unless it was unknown here."""
     usage = usage or Usage()
     own = NAME in usage.extras
     wire: Json = {}

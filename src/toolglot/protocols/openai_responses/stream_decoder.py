@@ -210,8 +210,8 @@ class StreamDecoder(BaseStreamDecoder):
         if isinstance(value.get("error"), (dict, str)):
             yield from self._fail({"error": value["error"]})
         else:
-            told = {key: value[key] for key in ("code", "message", "param") if key in value}
-            yield from self._fail({"error": told})
+            error = {key: value[key] for key in ("code", "message", "param") if key in value}
+            yield from self._fail({"error": error})
 
     def _fail(self, body: Json) -> Iterator[Event]:
         self._over = True

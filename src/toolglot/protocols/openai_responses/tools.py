@@ -20,6 +20,7 @@ from toolglot.ir import (
 )
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.surface import NAME, SURFACE
+from toolglot.surface import Surface
 from toolglot.wire.fields import Fields, merge
 from toolglot.wire.tool_lists import list_decoder, list_encoder
 
@@ -152,6 +153,12 @@ decode_tools: Final = list_decoder(_decode_tool, NAME, SURFACE.minor)
 encode_tools: Final = list_encoder(_encode_tool)
 
 # --- tools in the input ---------------------------------------------------------------------------
+
+
+def takes_additional(target: Surface) -> bool:
+    """Whether tools may stand in the input: only in this protocol, and not with every provider."""
+    items = target.messages.items
+    return target.name == NAME and (items is None or _DECLARING in items)
 
 
 def with_additional(

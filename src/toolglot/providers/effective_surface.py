@@ -1,0 +1,74 @@
+"""The surface of a protocol as one model of one provider accepts it."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from toolglot.providers.facts import flatten, read_fact, with_facts
+from toolglot.providers.rule_books import ProviderRule, rules_for
+from toolglot.registry import get_protocol
+from toolglot.surface import Surface
+from toolglot.wire import jsontext
+
+
+def surface_for(
+    provider: str | None,
+    protocol: str,
+    model: str,
+    overrides: Mapping[str, Any] | None = None,
+) -> Surface:
+    """What a model accepts: the surface of the protocol itself where no rule restricts it.
+
+    Equal rules give the same object, which the cache of tools depends on.
+    """
+    rules = rules_for(provider, protocol, model) if provider is not None else ()
+    if not rules and not overrides:
+        return get_protocol(protocol).SURFACE
+    return _made(_Key(protocol, rules, overrides))
+
+
+def check_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with facts that a user wrote, by their names."""
+    for name, value in flatten(overrides).items():
+        try:
+            read_fact(name, value)
+        except ValueError as error:
+            yield name, str(error)
+
+
+class _Key:
+    """What a surface is made of, as a key of a cache.
+
+    Books are never unloaded, so the same rules are the same objects as long as the process runs.
+    """
+
+    __slots__ = ("overrides", "protocol", "rules", "same")
+
+    def __init__(
+        self, protocol: str, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any] | None
+    ) -> None:
+        self.protocol, self.rules, self.overrides = protocol, rules, overrides or {}
+        text = jsontext.encode(dict(overrides)) if overrides else b""
+        self.same = (protocol, tuple(map(id, rules)), text)
+
+    def __hash__(self) -> int:
+        return hash(self.same)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.same == other.same
+
+
+@lru_cache(maxsize=512)
+def _made(key: _Key) -> Surface:
+    return _apply(get_protocol(key.protocol).SURFACE, key.rules, key.overrides)
+
+
+def _apply(
+    surface: Surface, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any]
+) -> Surface:
+    base = surface
+    for rule in rules:
+        surface = with_facts(surface, rule.set)
+        surface = with_facts(surface, rule.add, lambda old, new: (old or frozenset()) | new)
+    surface = with_facts(surface, flatten(overrides))
+    return base if surface == base else surface

@@ -1,0 +1,105 @@
+"""The facts of a surface that a rule or a user may change, by their dotted names."""
+
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
+
+from toolglot.surface import Surface
+
+ANY: Final = "any"
+"""In place of a value: there is no restriction."""
+
+_CHANGEABLE: Final = (
+    "outputs",
+    "requires_max_tokens",
+    "messages.items",
+    "system.developer_role",
+    "system.later",
+    "calls.id_rule",
+    "tools.choices",
+    "tools.effort",
+    "tools.explicit_strict",
+    "tools.kinds",
+    "tools.most",
+    "tools.name_rule",
+    "tools.own",
+    "tools.strict_default",
+    "schema.formats",
+    "schema.object_root",
+    "schema.output",
+    "schema.strict",
+    "schema.tools",
+    "media.fetches_urls",
+    "reasoning.bars_forced_tools",
+    "reasoning.bars_prefill",
+    "reasoning.bars_sampling",
+    "reasoning.controls",
+    "reasoning.efforts",
+    "reasoning.least_budget",
+    "reasoning.takes_unsigned",
+    "cache.marks",
+    "cache.max_marks",
+    "limits.least",
+    "limits.most",
+    "limits.name",
+    "sampling.dropped",
+    "sampling.temperature",
+)
+"""What a provider may accept less of; the other facts are the form of the protocol itself."""
+
+
+@cache
+def facts() -> Mapping[str, Any]:
+    """All facts that can be changed, with their types."""
+    return dict(_facts())
+
+
+def _facts() -> Iterator[tuple[str, Any]]:
+    for name in _CHANGEABLE:
+        group, _, fact = name.rpartition(".")
+        holder: Any = get_type_hints(Surface)[group] if group else Surface
+        yield name, get_type_hints(holder)[fact]
+
+
+def read_fact(name: str, value: Any) -> Any:
+    """The value of a fact as the surface has it; a `ValueError` says what is wrong with it."""
+    kind = facts().get(name)
+    if kind is None:
+        meant = get_close_matches(name, facts(), n=1)
+        raise ValueError("there is no such fact" + (f"; perhaps {meant[0]}?" if meant else ""))
+    if value == ANY and NoneType in get_args(kind):
+        return None
+    try:
+        return convert(value, kind)
+    except ValidationError as error:
+        raise ValueError(str(error).partition(" - at `$")[0]) from None
+
+
+def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts by their dotted names, also where the names came as tables inside of tables."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and key not in facts():
+            flat |= flatten({f"{key}.{inner}": each for inner, each in value.items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def with_facts(
+    surface: Surface,
+    changes: Mapping[str, Any],
+    combine: Callable[[Any, Any], Any] = lambda _old, new: new,
+) -> Surface:
+    """The surface with other facts; `combine` gets the old and the new value of each."""
+    for name, value in changes.items():
+        group, _, fact = name.rpartition(".")
+        holder: Any = getattr(surface, group) if group else surface
+        made = replace(holder, **{fact: combine(getattr(holder, fact), read_fact(name, value))})
+        surface = replace(surface, **{group: made}) if group else made
+    return surface

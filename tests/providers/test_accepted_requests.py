@@ -1,0 +1,338 @@
+"""What leaves is accepted by the provider and model that it goes to."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolglot import translate_request, translate_response
+from toolglot.context import Options
+from toolglot.exchange import Exchange
+from toolglot.gateway.config import Config, Provider
+from toolglot.gateway.relay.providers import make_upstreams
+from toolglot.streams import StreamTranslator
+
+CLIENTS = Path(__file__).parents[1] / "fixtures" / "clients"
+ASK = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+ASK_ITEMS = {"model": "m", "input": "Hi"}
+LOCAL = "http://127.0.0.1:9/v1"
+
+
+def recorded(name):
+    return json.loads((CLIENTS / f"{name}.request.json").read_text())["body"]
+
+
+def upstream(**fields):
+    config = Config(providers={"it": Provider(api_key="k", **fields)})
+    return make_upstreams(config, {})["it"]
+
+
+def sent(body, client, model, **fields):
+    """The exchange, and what the gateway would send."""
+    provider = upstream(**fields)
+    protocol = provider.protocol_for(client, model)
+    options = provider.options(model, body["model"], strict=False, protocol=protocol)
+    exchange = Exchange(client, protocol, options)
+    made = exchange.request(json.dumps(body).encode())
+    return exchange, made.path, json.loads(made.data)
+
+
+def same_protocol(protocol, body, provider, **options):
+    """A request of a client of the provider's own protocol: the bytes, and the notes."""
+    exchange = Exchange(protocol, protocol, Options(provider=provider, **options))
+    data = json.dumps(body).encode()
+    made = exchange.request(data)
+    return made.data is data or made.data == data, json.loads(made.data), exchange.notes
+
+
+# --- Claude Code at OpenAI ------------------------------------------------------------------------
+
+
+def test_claude_code_goes_to_responses():
+    asked = recorded("claude-code-thinking")
+    _, path, body = sent(asked, "anthropic", "gpt-5.4", profile="openai")
+    assert path == "/v1/responses"
+    assert body["max_output_tokens"] == asked["max_tokens"]
+    assert body["reasoning"]["effort"] == "high"
+    assert len(body["tools"]) == len(asked["tools"])
+
+
+def test_on_chat_the_limit_has_its_new_name_and_effort_leaves_for_tools():
+    asked = recorded("claude-code-thinking")
+    openai_chat = {"profile": "openai", "protocol": "openai-chat"}
+    exchange, path, body = sent(asked, "anthropic", "gpt-5.4", **openai_chat)
+    assert path == "/v1/chat/completions"
+    assert body["max_completion_tokens"] == asked["max_tokens"]
+    assert "max_tokens" not in body
+    assert "reasoning_effort" not in body
+    assert any("no effort beside functions" in note.message for note in exchange.notes)
+
+
+def test_newer_models_need_the_effort_none_beside_tools():
+    asked = recorded("claude-code-thinking")
+    openai_chat = {"profile": "openai", "protocol": "openai-chat"}
+    assert sent(asked, "anthropic", "gpt-5.6", **openai_chat)[2]["reasoning_effort"] == "none"
+    del asked["thinking"]
+    asked.pop("output_config", None)
+    assert sent(asked, "anthropic", "gpt-5.6", **openai_chat)[2]["reasoning_effort"] == "none"
+    del asked["tools"]
+    assert "reasoning_effort" not in sent(asked, "anthropic", "gpt-5.6", **openai_chat)[2]
+
+
+def test_other_servers_still_get_max_tokens():
+    asked = recorded("claude-code-turn")
+    unknown = {"protocol": "openai-chat", "base_url": LOCAL}
+    assert "max_tokens" in sent(asked, "anthropic", "some-model", **unknown)[2]
+
+
+# --- Codex everywhere -----------------------------------------------------------------------------
+
+SERVERS = [
+    *({"profile": name} for name in ("deepseek", "groq", "openrouter", "vllm", "llama.cpp")),
+    {"profile": "lmstudio"},
+    {"profile": "mistral"},
+    {"protocol": "openai-chat", "base_url": LOCAL},
+    {"protocol": "openai-responses", "base_url": LOCAL},
+]
+NAMES = [each.get("profile") or f"unknown {each['protocol']}" for each in SERVERS]
+CODEX = ("codex-freeform", "codex-lite", "codex-namespace", "codex-turn")
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=NAMES)
+@pytest.mark.parametrize("request_name", CODEX)
+def test_codex_offers_functions_only(server, request_name):
+    _, _, body = sent(recorded(request_name), "openai-responses", "some-model", **server)
+    assert body["tools"]
+    assert {tool["type"] for tool in body["tools"]} == {"function"}
+    items = {item.get("type", "message") for item in body.get("input", ())}
+    assert items <= {"message", "reasoning", "function_call", "function_call_output"}
+    calls = [call for each in body.get("messages", ()) for call in each.get("tool_calls", ())]
+    assert {call["type"] for call in calls} <= {"function"}
+    assert "developer" not in {each["role"] for each in body.get("messages", ())} or (
+        server.get("profile") in ("groq", "openrouter")
+    )
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=NAMES)
+def test_a_freeform_call_comes_back_as_one(server):
+    asked = recorded("codex-freeform")
+    exchange, _, _ = sent(asked, "openai-responses", "some-model", **server)
+    custom = next(tool["name"] for tool in asked["tools"] if tool["type"] == "custom")
+    answer = call_answer(exchange.provider, custom, '{"input":"*** Begin Patch"}')
+    made = json.loads(exchange.response(json.dumps(answer).encode()).data)
+    call = next(item for item in made["output"] if item["type"].endswith("_call"))
+    assert call["type"] == "custom_tool_call"
+    assert call["name"] == custom
+    assert call["input"] == "*** Begin Patch"
+
+
+def call_answer(protocol, name, arguments):
+    """A response with one call of a function."""
+    if protocol == "openai-responses":
+        call = {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": name,
+            "arguments": arguments,
+            "status": "completed",
+        }
+        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "status": "completed",
+            "model": "some-model",
+            "output": [call],
+            "usage": usage,
+        }
+    function = {"name": name, "arguments": arguments}
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
+    }
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "some-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+    }
+
+
+def test_a_freeform_call_comes_back_as_one_in_a_stream():
+    asked = recorded("codex-freeform")
+    exchange, _, _ = sent(asked, "openai-responses", "some-model", profile="vllm")
+    answer = call_answer("openai-responses", "apply_patch", '{"input":"*** Begin"}')
+    item = answer["output"][0]
+    begun = {**answer, "status": "in_progress", "output": []}
+    delta = {"item_id": "fc_1", "output_index": 0}
+    events = [
+        {"type": "response.created", "response": begun},
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {**item, "arguments": "", "status": "in_progress"},
+        },
+        {"type": "response.function_call_arguments.delta", "delta": '{"input":"*** ', **delta},
+        {"type": "response.function_call_arguments.delta", "delta": 'Begin"}', **delta},
+        {
+            "type": "response.function_call_arguments.done",
+            "arguments": item["arguments"],
+            **delta,
+        },
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": answer},
+    ]
+    stream = exchange.stream()
+    assert isinstance(stream, StreamTranslator)
+    text = b""
+    for number, event in enumerate(events):
+        data = json.dumps({**event, "sequence_number": number})
+        text += stream.feed(f"event: {event['type']}\ndata: {data}\n\n".encode())
+    text += stream.close()
+    assert b"response.custom_tool_call_input.delta" in text
+    assert b'"custom_tool_call"' in text
+    assert b'"function_call"' not in text
+
+
+def test_the_library_undoes_the_same():
+    asked = recorded("codex-freeform")
+    options = {"provider": "vllm"}
+    both = {"source": "openai-responses", "target": "openai-responses"}
+    wire, receipt = translate_request(asked, **both, **options)
+    assert {tool["type"] for tool in wire.body["tools"]} == {"function"}
+    assert "tool-wrapped" in {note.code for note in receipt}
+    answer = call_answer("openai-responses", "apply_patch", '{"input":"x"}')
+    made, _ = translate_response(answer, **both, request=asked, **options)
+    assert made.body["output"][0]["type"] == "custom_tool_call"
+
+
+def test_openai_itself_gets_codex_untouched():
+    for name in CODEX:
+        asked = {**recorded(name), "model": "gpt-5.4"}
+        same, _, notes = same_protocol("openai-responses", asked, "openai")
+        assert same, name
+        assert notes == ()
+
+
+# --- the same protocol ----------------------------------------------------------------------------
+
+
+def test_bytes_pass_where_the_provider_accepts_them():
+    body = {**ASK, "max_completion_tokens": 9, "temperature": 1}
+    assert same_protocol("openai-chat", {**body, "model": "gpt-5"}, "openai")[0]
+
+
+def test_the_name_of_the_limit_is_changed_in_the_same_protocol_too():
+    same, body, notes = same_protocol(
+        "openai-chat", {**ASK, "model": "gpt-5", "max_tokens": 9}, "openai"
+    )
+    assert not same
+    assert body == {**ASK, "model": "gpt-5", "max_completion_tokens": 9}
+    assert [note.code for note in notes] == ["spelling-normalised"]
+
+
+def test_a_limit_of_one_is_raised():
+    _, body, notes = same_protocol(
+        "openai-responses", {**ASK_ITEMS, "max_output_tokens": 1}, "openai"
+    )
+    assert body["max_output_tokens"] == 16
+    assert [(note.code, note.path) for note in notes] == [("value-mapped", "max_output_tokens")]
+    wire, _ = translate_request(
+        {**ASK, "max_tokens": 1},
+        source="openai-chat",
+        target="openai-responses",
+        provider="openai",
+    )
+    assert wire.body["max_output_tokens"] == 16
+
+
+def test_top_k_is_dropped_with_a_note():
+    asked = {**ASK, "max_tokens": 50, "top_k": 5}
+    exchange, _, body = sent(asked, "anthropic", "gpt-5.4", profile="openai")
+    assert "top_k" not in body
+    assert "top_k" in {note.path for note in exchange.notes if note.code == "field-dropped"}
+    openai_chat = {"profile": "openai", "protocol": "openai-chat"}
+    assert "top_k" not in sent(asked, "anthropic", "gpt-5.4", **openai_chat)[2]
+
+
+def test_a_temperature_is_kept_within_its_range():
+    _, body, notes = same_protocol(
+        "anthropic",
+        {**ASK, "model": "claude-haiku-4-5", "max_tokens": 9, "temperature": 1.5},
+        "anthropic",
+    )
+    assert body["temperature"] == 1
+    assert [note.code for note in notes] == ["value-mapped"]
+
+
+def test_only_so_many_tools_are_declared_and_the_chosen_one_is():
+    tools = [{"type": "function", "function": {"name": f"t{number}"}} for number in range(130)]
+    choice = {"type": "function", "function": {"name": "t129"}}
+    asked = {**ASK, "tools": tools, "tool_choice": choice}
+    _, body, notes = same_protocol("openai-chat", asked, "groq")
+    assert len(body["tools"]) == 128
+    assert body["tools"][-1]["function"]["name"] == "t129"
+    assert [(note.code, note.severity) for note in notes] == [("tool-dropped", "unsupported")]
+
+
+def test_keys_that_only_the_protocol_has_are_dropped_too():
+    asked = {**ASK_ITEMS, "truncation": "auto", "metadata": {"a": "b"}}
+    _, body, notes = same_protocol("openai-responses", asked, "groq")
+    assert body == {**ASK_ITEMS, "metadata": {"a": "b"}}
+    assert [note.path for note in notes] == ["truncation"]
+
+
+def test_developer_text_is_system_text_where_there_is_no_such_role():
+    asked = {**ASK, "messages": [{"role": "developer", "content": "Be short."}, *ASK["messages"]]}
+    _, body, notes = same_protocol("openai-chat", asked, "deepseek")
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert [note.code for note in notes] == ["role-changed"]
+    assert same_protocol("openai-chat", asked, "openai")[0]
+
+
+def test_an_effort_that_the_model_does_not_know_becomes_the_nearest():
+    asked = {**ASK, "model": "gpt-5.1", "reasoning_effort": "minimal"}
+    _, body, notes = same_protocol("openai-chat", asked, "openai")
+    assert body["reasoning_effort"] == "none"
+    assert [note.code for note in notes] == ["value-mapped"]
+
+
+def test_models_without_reasoning_are_asked_for_none():
+    asked = {**ASK_ITEMS, "model": "gpt-4o", "reasoning": {"effort": "low"}}
+    _, body, _ = same_protocol("openai-responses", asked, "openai")
+    assert "reasoning" not in body
+
+
+def test_a_single_tool_is_not_required_where_that_is_rejected():
+    tools = [{"type": "function", "function": {"name": name}} for name in ("one", "two")]
+    asked = {**ASK, "tools": tools}
+    asked["tool_choice"] = {"type": "function", "function": {"name": "two"}}
+    _, body, notes = same_protocol("openai-chat", asked, "lmstudio")
+    assert body["tool_choice"] == "required"
+    assert [note.code for note in notes] == ["choice-mapped"]
+    assert same_protocol("openai-chat", asked, "openai")[0]
+
+
+def test_what_cannot_be_read_is_passed_on():
+    exchange = Exchange("openai-chat", "openai-chat", Options(provider="deepseek"))
+    odd = b'{"model": "m", "messages": 3}'
+    assert exchange.request(odd).data == odd
+
+
+def test_overrides_lift_a_rule():
+    asked = recorded("codex-freeform")
+    lifted = {"tools.kinds": ["function", "custom", "namespace"], "tools.own": "any"}
+    fields = {"protocol": "openai-responses", "base_url": LOCAL}
+    _, _, body = sent(asked, "openai-responses", asked["model"], **fields, rules=lifted)
+    assert "custom" in {tool["type"] for tool in body["tools"]}
+
+
+def test_without_a_provider_nothing_is_restricted():
+    asked = {**ASK, "model": "gpt-5", "max_tokens": 1, "top_k": 3}
+    wire, receipt = translate_request(asked, source="openai-chat", target="openai-chat")
+    assert wire.body == asked
+    assert not receipt
