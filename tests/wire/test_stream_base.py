@@ -146,7 +146,7 @@ class Texts(BaseStreamDecoder):
 
     def read(self, name, payload, value=None, /):
         self._count += 1
-        value = self._parse(payload, value)
+        value = parse(payload, self._ctx, self._count, value)
         if value is None:
             return
         if not self._begun:
