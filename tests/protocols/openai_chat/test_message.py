@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.protocols.openai_chat.helpers import (
+    HARNESS,
     SIGNED,
     answer,
     ask,
@@ -246,3 +247,13 @@ def test_a_signature_on_a_call_is_state_and_stays_where_it_was(extra):
     has_state = isinstance(extra, dict) and extra.get("google") == SIGNED["google"]
     assert part.signature == ("c2lnbmF0dXJl" if has_state else None)
     assert encode(request) == body
+
+
+def test_an_annotation_of_a_page_without_its_type_gets_one_and_a_note():
+    ctx = Context()
+    page = {"url": "https://tides.example", "title": "T", "start_index": 0, "end_index": 1}
+    message = {"role": "assistant", "content": "x", "annotations": [{"url_citation": page}]}
+    request = HARNESS.decode_request({"model": "m", "messages": [message]}, ctx)
+    [written] = HARNESS.encode_request(request, ctx)["messages"][0]["annotations"]
+    assert written == {"type": "url_citation", "url_citation": page}
+    assert "spelling-normalised" in ctx.receipt().codes()

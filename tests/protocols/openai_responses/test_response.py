@@ -315,3 +315,14 @@ def test_an_error_in_a_good_response():
     error = decode_body({"error": {"message": "The prompt is too long", "code": "odd"}})
     assert isinstance(error, ir.ApiError)
     assert error.kind == "server"
+
+
+@pytest.mark.parametrize("annotation", [{}, {"url": "https://tides.example"}])
+def test_an_annotation_without_a_type_gets_one_and_a_note(annotation):
+    ctx = Context()
+    part = {"type": "output_text", "text": "Low.", "annotations": [annotation]}
+    message = {"type": "message", "role": "assistant", "content": [part]}
+    request = HARNESS.decode_request({"model": "m", "input": [message]}, ctx)
+    [written] = HARNESS.encode_request(request, ctx)["input"][0]["content"][0]["annotations"]
+    assert written == {**annotation, "type": "url_citation"}
+    assert "spelling-normalised" in ctx.receipt().codes()

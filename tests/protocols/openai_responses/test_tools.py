@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from tests.protocols.openai_responses.helpers import TOOL, decode, encode, foreign, load
+from tests.protocols.openai_responses.helpers import HARNESS, TOOL, decode, encode, foreign, load
 
 from toolglot import ir
 from toolglot.context import Context
@@ -101,3 +101,10 @@ def test_parallel_tool_calls():
     assert "parallel_tool_calls" not in encode(ir.Request(model="m", messages=()), foreign())
     request = ir.Request(model="m", messages=(), parallel_tool_calls=False)
     assert encode(request, foreign())["parallel_tool_calls"] is False
+
+
+@pytest.mark.parametrize("tools", [[], [{"type": "mcp", "server_label": "tides"}]])
+def test_allowed_tools_without_names_stay_as_they_are(tools):
+    choice = {"type": "allowed_tools", "mode": "auto", "tools": tools}
+    body = {"model": "m", "input": "hi", "tool_choice": choice}
+    assert HARNESS.encode_request(HARNESS.decode_request(body))["tool_choice"] == choice

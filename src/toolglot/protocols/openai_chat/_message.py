@@ -158,6 +158,8 @@ def decode_citation(fields: Fields) -> Citation:
     value = fields.peek("url_citation")
     if not isinstance(value, dict) or type(value.get("url")) is not str:
         return Citation(extras=fields.rest() or {NAME: {}})
+    if fields.peek("type") != "url_citation":
+        fields.note("spelling-normalised", "type", "an annotation of a page is a url_citation")
     fields.constant("type", "url_citation")
     inner = fields.fields("url_citation")
     url, title = inner.text("url"), inner.maybe_text("title")

@@ -168,9 +168,12 @@ def _encode_text(part: Text, usual: str, ctx: Context) -> Json:
 
 def decode_citation(fields: Fields) -> Citation:
     """One annotation."""
-    if fields.peek("type") != "url_citation":
+    if "type" not in fields:
+        fields.note("spelling-normalised", "type", "an annotation without a type is a url_citation")
+    elif fields.peek("type") != "url_citation":
         return Citation(extras=kept(fields))
-    fields.constant("type", "url_citation")
+    else:
+        fields.constant("type", "url_citation")
     return Citation(
         url=fields.maybe_text("url"),
         title=fields.maybe_text("title"),

@@ -233,11 +233,13 @@ def decode_choice(fields: Fields, tools: tuple[Tool, ...]) -> ToolChoice | None:
 
 def encode_choice(request: Request, choice: ToolChoice) -> str | Json:
     """The reverse: a word where no tool is named."""
-    if not choice.names:
+    # A list of allowed tools may be empty, or name none that can be called by name.
+    listed = "tools" in choice.extras.get(NAME, {})
+    if not choice.names and not listed:
         return "required" if choice.mode == "tool" else choice.mode
     if choice.mode != "tool":
         wire: Json = {"type": "allowed_tools", "mode": choice.mode}
-        if "tools" not in choice.extras.get(NAME, {}):
+        if not listed:
             wire["tools"] = _allowed(choice.names, request.tools)
         return merge(wire, choice.extras, NAME)
     if choice.kind == "provider":
