@@ -188,6 +188,7 @@ class Context:
         "_notes",
         "_now",
         "_seed",
+        "asked",
         "declared",
         "kept_state",
         "known",
@@ -218,6 +219,8 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.asked: Callable[[], Request | None] | None = None
+        """For an answer, what the client asked, where that is read only if need be."""
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()

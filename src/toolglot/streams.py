@@ -249,8 +249,8 @@ class _Follower:
     """
 
     __slots__ = (
-        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_outcome", "_past", "_rename",
-        "_splitter", "_target", "_translator", "has_output",
+        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_mends", "_outcome", "_past",
+        "_rename", "_splitter", "_target", "_translator", "has_output",
     )  # fmt: skip
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
@@ -268,6 +268,7 @@ class _Follower:
         self._splitter = EventSplitter(
             self._check, lines=lines, comments=codec.SURFACE.stream.comments
         )
+        self._mends = ctx.options.mend == "on"
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
@@ -288,6 +289,8 @@ class _Follower:
         passed += self._rename.close() if self._rename else b""
         known, before = self._outcome.error, len(self._past)
         self._follow(self._decoder.close())
+        if not self._mends:
+            return passed
         if self._outcome.error is not known:
             # What was passed on did not end; a client must not take it for complete. The error
             # must not be read as part of an event that was torn.
@@ -311,7 +314,7 @@ class _Follower:
         translator = self._translator
         try:
             for piece in pieces:
-                if translator is None and not piece.readable:
+                if translator is None and not piece.readable and self._mends:
                     translator, _ = self._hand_over("events", len(self._past))
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))
