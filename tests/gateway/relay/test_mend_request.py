@@ -105,6 +105,8 @@ def test_a_refusal_that_is_understood_is_mended_and_remembered(stream, caplog):
     lines = [record.getMessage() for record in caplog.records if "refused" in record.getMessage()]
     assert len(lines) == 1, "one line, when it is learned"
     assert '[providers.them.rules] "limits.name" = "max_completion_tokens"' in lines[0]
+    assert "limit-renamed" in lines[0]
+    assert "Unsupported" not in lines[0], "what a provider says may repeat a prompt"
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-responses"])

@@ -18,7 +18,6 @@ from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.telemetry.logs import LOGGER
-from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError
 from toolglot.wire import jsontext
@@ -112,11 +111,12 @@ class RequestMender:
         if mending.remember:
             self._learned.add(provider, attempt.exchange.provider, model, mending)
             hint = f"; to write it down: {rule_hint(provider, mending)}"
+        # Without the provider's words: they may repeat what the client sent.
         LOGGER.info(
-            "%s refused a request for %s: %s; it was changed and sent again: %s%s",
+            "%s refused a request for %s (%s); it was changed and sent again: %s%s",
             provider,
             model,
-            scrub(mending.words),
+            mending.row,
             mending,
             hint,
         )
