@@ -1,6 +1,7 @@
 """One request and its answer, read once, give what the two translations give."""
 
 import json
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -8,11 +9,11 @@ from tests.laws.streams import decode, stream_of
 from tests.wires import parts_of, words
 
 from toolglot import ir
-from toolglot.context import Options
+from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, UntranslatableError
-from toolglot.events import fold
+from toolglot.events import fold, unfold
 from toolglot.exchange import Exchange
-from toolglot.registry import PROTOCOLS
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import (
     decode_request,
     decode_response,
@@ -243,3 +244,26 @@ def test_calls_are_checked_although_the_request_was_passed_on(name):
     reply = encode_response(ir.Response(id="r1", model="m", choices=(choice,)), target=name)
     assert exchange.response(reply.data()).data == reply.data()
     assert "arguments-mismatch" in exchange.receipt.codes()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("theirs", ["gemini", "ollama"])
+def test_made_up_ids_differ_from_turn_to_turn(theirs, stream):
+    """Servers without ids and without a fine clock may begin two answers with the same bytes."""
+    reply = encode_response(ANSWER, target=theirs).data()
+    codec = get_protocol(theirs)
+    encoder = codec.StreamEncoder(Context())
+    streamed = b"".join(map(encoder.encode, unfold(ANSWER))) + encoder.close()
+
+    def call_id(question):
+        exchange = Exchange("openai-chat", theirs)
+        asked = replace(ASKED, messages=(ir.Message(role="user", parts=(ir.Text(text=question),)),))
+        exchange.request(encode_request(asked, target="openai-chat").data())
+        if not stream:
+            body = jsontext.peek(exchange.response(reply).data)
+            return body["choices"][0]["message"]["tool_calls"][0]["id"]
+        translator = exchange.stream()
+        data = translator.feed(streamed) + translator.close()
+        return re.search(rb'"id":"(call_[^"]+)"', data)[1]
+
+    assert call_id("One?") == call_id("One?") != call_id("Two?")

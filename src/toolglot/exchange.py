@@ -20,11 +20,12 @@ from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.answers.passes import changes_answers
 from toolglot.adapt.calls.validate import asks
 from toolglot.adapt.reasoning.kept_state import missing_state, restore_state
+from toolglot.adapt.tools.hosted import accepts_item
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
-from toolglot.ir import ApiError, Request, Response, StopReason, Usage
+from toolglot.ir import ApiError, Opaque, Request, Response, StopReason, Usage
 from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
@@ -171,6 +172,11 @@ class Exchange:
             self._known = self._ctx.known
         return self._decoded
 
+    def accepts_item(self, kind: str) -> bool:
+        """Whether the provider takes parts of a kind that only the client's protocol has."""
+        surface = provider_surface(self.options, self.provider, self.options.model or "")
+        return accepts_item(Opaque(protocol=self.client, type=kind, value={}), surface)
+
     def missing_state(self) -> Mapping[int, str]:
         """The messages that came back without the reasoning state of their turn, each with the key
         under which that was kept: see `kept_state`.
@@ -287,8 +293,8 @@ class Exchange:
         return get_protocol(self.provider).decode_response(wire, ctx), wire, ctx
 
     def _answered(self, body: bytes = b"") -> Context:
-        """The context of the answer. Ids that it makes up depend on its body, or on the first
-        event of a stream.
+        """The context of the answer. Ids that it makes up depend on the request, and on its body or
+        the first event of a stream.
         """
         if self._answer is None:
             options = replace(self.options, strict=False) if self.options.strict else self.options
@@ -332,12 +338,15 @@ class Exchange:
         return RenameModel(get_protocol(self.client).SURFACE.model_at, asked.model)
 
     def _context(
-        self, source: str, target: str, options: Options, now: int, body: bytes = b""
+        self, source: str, target: str, options: Options, now: int, body: bytes | None = None
     ) -> Context:
+        """A context of the request, or of its answer and what is known of that."""
+        asked = self._body
         return Context(
             options,
             source=get_protocol(source).SURFACE,
             target=get_protocol(target).SURFACE,
             seed=(lambda: digest(body, _SEED)) if body else b"",
+            salt=bytes if body is None else (lambda: digest(asked, _SEED)),
             now=now,
         )
