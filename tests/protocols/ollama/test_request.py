@@ -276,7 +276,10 @@ def loop(calls, *results):
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [
-                    {**({"id": given} if given else {}), "function": {"name": name, "arguments": {}}}
+                    {
+                        **({"id": given} if given else {}),
+                        "function": {"name": name, "arguments": {}},
+                    }
                     for name, given in calls
                 ],
             },
