@@ -9,7 +9,7 @@ the client's request once more. Whoever does both, as a gateway does, decodes it
     answer = exchange.response(reply)     # or exchange.stream(), fed as the bytes come
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -177,9 +177,9 @@ class Exchange:
         surface = provider_surface(self.options, self.provider, self.options.model or "")
         return accepts_item(Opaque(protocol=self.client, type=kind, value={}), surface)
 
-    def missing_state(self) -> Mapping[int, str]:
-        """The messages that came back without the reasoning state of their turn, each with the key
-        under which that was kept: see `kept_state`.
+    def missing_state(self) -> Mapping[int, Iterable[str]]:
+        """The messages that came back without the reasoning state of their turn, each with the keys
+        under which that may be kept: see `kept_state`.
         """
         if self.client == self.provider:
             return {}
@@ -248,7 +248,7 @@ class Exchange:
     def kept_state(self) -> Mapping[str, str]:
         """The reasoning state of the answer so far, by key, for clients that may not return it.
 
-        Each is given once.
+        Some keys only lead to another key. Each is given once.
         """
         if self._answer is None or not self._answer.kept_state:
             return {}
