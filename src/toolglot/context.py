@@ -179,7 +179,10 @@ class Context:
     """Notes, ids and the time for one translation."""
 
     __slots__ = (
+        "_asked_at",
+        "_clock",
         "_counter",
+        "_first_at",
         "_left",
         "_notes",
         "_now",
@@ -230,6 +233,8 @@ class Context:
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
         self._salt = salt
+        self._clock: Callable[[], int] | None = None
+        self._asked_at = self._first_at = 0
         self._now = now
         self._counter = 0
         self._notes: list[Note] = []
@@ -292,6 +297,21 @@ class Context:
         else.
         """
         self._seed = self._seed or data
+        if self._clock is not None:
+            self._first_at = self._clock()
+
+    def measure(self, clock: Callable[[], int], asked_at: int) -> None:
+        """Let an answer be timed, by a clock of nanoseconds, from when it was asked for."""
+        self._clock, self._asked_at = clock, asked_at
+
+    def elapsed(self) -> tuple[int, int] | None:
+        """How long the answer took until now and until its first event, in nanoseconds; None: it is
+        not timed. An answer that came whole has no first event.
+        """
+        if self._clock is None:
+            return None
+        total = max(self._clock() - self._asked_at, 1)
+        return total, max(self._first_at - self._asked_at, 1) if self._first_at else total
 
     def now(self) -> int:
         """Seconds since the epoch, as the caller sees them."""

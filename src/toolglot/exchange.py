@@ -9,7 +9,7 @@ the client's request once more. Whoever does both, as a gateway does, decodes it
     answer = exchange.response(reply)     # or exchange.stream(), fed as the bytes come
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -74,6 +74,14 @@ def encode_stream(response: Response | ApiError, protocol: str, context: Context
     return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
 
 
+def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
+    def read() -> int:
+        readings.append(clock())
+        return readings[-1]
+
+    return read
+
+
 def _outcome(response: Response | ApiError) -> dict[str, Any]:
     """What whoever pays and logs wants to know of a whole answer."""
     if isinstance(response, ApiError):
@@ -87,16 +95,24 @@ class Exchange:
 
     `client` and `provider` are the protocols of the two sides. `request` comes first; then one of
     `response`, `unfolded` and `stream`, depending on what the provider answers and the client asked
-    for. `notes` and `receipt` say what was changed on both ways.
+    for. `notes` and `receipt` say what was changed on both ways. `now` is the time in seconds since
+    the epoch; with a `clock` that counts nanoseconds, answers say how long they took where their
+    protocol does.
     """
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "options", "provider", "restored_state",
+        "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_known", "_path", "_unread",
+        "client", "clock_readings", "options", "provider", "restored_state",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, provider: str, options: Options | None = None, *, now: int = 0
+        self,
+        client: str,
+        provider: str,
+        options: Options | None = None,
+        *,
+        now: int = 0,
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.client = client
         self.provider = provider
@@ -106,6 +122,10 @@ class Exchange:
         self._decoded: Request | None = None
         self._known: object = None
         self._unread: Request | None = None
+        self.clock_readings: list[int] = []
+        """What the clock said, each time that it was asked; an answer can be repeated with them."""
+        self._clock = _noting(clock, self.clock_readings) if clock is not None else None
+        self._asked_at = self._clock() if self._clock is not None else 0
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
         self.restored_state: Mapping[int, str] = {}
@@ -301,6 +321,8 @@ class Exchange:
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
+            if self._clock is not None:
+                ctx.measure(self._clock, self._asked_at)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:

@@ -105,12 +105,12 @@ def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sen
 def _exchange(request: IncomingRequest, target: Target) -> Exchange:
     upstream, now = target.upstream, int(time.time())
     if upstream is None:
-        return Exchange(request.protocol, request.protocol, now=now)
+        return Exchange(request.protocol, request.protocol, now=now, clock=time.monotonic_ns)
     protocol = upstream.protocol_for(request.protocol, target.model)
     options = upstream.options(
         target.model, request.model, strict=request.strict, protocol=protocol
     )
-    return Exchange(request.protocol, protocol, options, now=now)
+    return Exchange(request.protocol, protocol, options, now=now, clock=time.monotonic_ns)
 
 
 def _outbound(
