@@ -90,8 +90,14 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
         return None, None
     try:
         clock = chain(meta.clock, repeat(meta.clock[-1])).__next__ if meta.clock else None
-        options = options_from_json(meta.options)
-        exchange = Exchange(meta.client, meta.provider, options, now=meta.now, clock=clock)
+        exchange = Exchange(
+            meta.client,
+            meta.provider,
+            options_from_json(meta.options),
+            now=meta.now,
+            repairs=meta.repairs,
+            clock=clock,
+        )
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()
         if meta.supplied:
