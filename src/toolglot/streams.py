@@ -97,6 +97,11 @@ class StreamTranslator:
         return self._stream.has_output
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the provider has sent nothing of an answer so far; False if nobody looked."""
+        return self._stream.is_empty
+
+    @property
     def usage(self) -> Usage | None:
         """The tokens so far, as the provider counts them."""
         return self._outcome.usage
@@ -126,6 +131,8 @@ class _Stream(Protocol):
 
     @property
     def has_output(self) -> bool: ...
+    @property
+    def is_empty(self) -> bool: ...
 
 
 class _Outcome:
@@ -188,6 +195,10 @@ class _Translator:
     def has_output(self) -> bool:
         return self._grammar.parts > 0 or bool(self._outcome.stops)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.has_output
+
     def write(self, events: Iterable[Event]) -> bytes:
         """The bytes of events that the decoder gave."""
         if self._grammar.complete:
@@ -223,6 +234,8 @@ class _PassThrough:
     """Passes bytes on unread; only the model may get another name."""
 
     __slots__ = ("_ctx", "_outcome", "_rename", "_target", "has_output")
+
+    is_empty = False
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
         self._target = target
@@ -277,10 +290,8 @@ class _Follower:
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
-        passed = self._pass(self._splitter.feed(data))
-        # An error that comes first can still be sent in place of an answer.
-        self.has_output = self.has_output or self._outcome.error is None
-        return passed
+        self.has_output = True
+        return self._pass(self._splitter.feed(data))
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())
@@ -308,6 +319,10 @@ class _Follower:
         self._outcome.error = error
         rest = self._rename.close() if self._rename else b""
         return rest + _encode_error(self._target, self._ctx, self._outcome)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._grammar.parts == 0 and not self._outcome.stops
 
     def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
         passed: list[bytes] = []

@@ -67,7 +67,7 @@ LISTED = '{"tool_calls":[{"id":"pending","type":"function","function":{"name":"l
         ('<function=look>{"at": "x"}<function>', ONE, None),
         ("<function=look/>", [("look", {})], None),
         ('<function=look{"at": "x"}</function>\n<function=look{"at": "x"}', ONE * 2, None),
-        ('I look. <function=look{"at": "x"}</function>', ONE, "I look."),
+        ('I look. <function=look{"at": "x"}</function>', ONE, "I look. "),
         ('[{"name": "look", "parameters": {"at": "x"}}]', ONE, None),
         ('{"name": "look", "arguments": {"at": "x"}}', ONE, None),
         ('<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>', ONE, None),

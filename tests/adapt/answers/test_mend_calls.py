@@ -1,4 +1,4 @@
-"""Mistakes that stop or break agents, in answers that stay in their protocol: whole and streamed."""
+"""Mistakes that stop or break agents, in answers that stay in their protocol."""
 
 import json
 
