@@ -307,7 +307,7 @@ ROWS: Final = (
             "<|recipient|>all\n<|content|>",
         ),
         needs_tools=True,
-        begins=("all\n<|content|>", "<|recipient|>all\n<|content|>"),
+        begins=("<|recipient|>all\n<|content|>",),
     ),
     Dialect(
         name="sarashina",
