@@ -66,7 +66,7 @@ def _listed(text: str) -> Iterator[str]:
         places = [each for each in (function, call) if isinstance(each, dict)]
         name = next((each["name"] for each in places if isinstance(each.get("name"), str)), None)
         given = (each[key] for each in places for key in _ARGUMENTS if key in each)
-        arguments = next(given, {})
+        arguments: Any = next(given, {})
         if name is not None:
             written = arguments if isinstance(arguments, str) else jsontext.text(arguments)
             yield _call(name, written)
