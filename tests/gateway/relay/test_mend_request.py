@@ -533,8 +533,8 @@ UNION = {
             "anthropic",
             {"name": "look", "input_schema": UNION},
             (
-                "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at"
-                " the top level"
+                "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf"
+                " at the top level"
             ),
         ),
     ],
