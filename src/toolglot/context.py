@@ -184,6 +184,7 @@ class Context:
         "_notes",
         "_now",
         "_seed",
+        "answer_id",
         "declared",
         "kept_state",
         "known",
@@ -214,6 +215,8 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.answer_id = ""
+        """The id that a translated answer gets, for whoever stores it; empty: the provider's."""
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()

@@ -91,13 +91,21 @@ class Exchange:
 
     __slots__ = (
         "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "options", "provider", "restored_state",
+        "answer_id", "client", "options", "provider", "restored_state",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, provider: str, options: Options | None = None, *, now: int = 0
+        self,
+        client: str,
+        provider: str,
+        options: Options | None = None,
+        *,
+        now: int = 0,
+        answer_id: str = "",
     ) -> None:
         self.client = client
+        self.answer_id = answer_id
+        """The id of a translated answer, in protocols whose answers can be asked for later."""
         self.provider = provider
         self.options = options or Options()
         self._body = b""
@@ -295,6 +303,7 @@ class Exchange:
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
+            ctx.answer_id = self.answer_id
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:

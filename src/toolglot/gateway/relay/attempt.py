@@ -17,6 +17,7 @@ from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
 from toolglot.registry import get_protocol
@@ -104,13 +105,16 @@ def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sen
 
 def _exchange(request: IncomingRequest, target: Target) -> Exchange:
     upstream, now = target.upstream, int(time.time())
+    # Providers repeat ids, and an answer under the id of another would continue that one.
+    stored = bool(get_protocol(request.protocol).SURFACE.earlier_keys)
+    answer_id = new_response_id() if stored else ""
     if upstream is None:
-        return Exchange(request.protocol, request.protocol, now=now)
+        return Exchange(request.protocol, request.protocol, now=now, answer_id=answer_id)
     protocol = upstream.protocol_for(request.protocol, target.model)
     options = upstream.options(
         target.model, request.model, strict=request.strict, protocol=protocol
     )
-    return Exchange(request.protocol, protocol, options, now=now)
+    return Exchange(request.protocol, protocol, options, now=now, answer_id=answer_id)
 
 
 def _outbound(
