@@ -27,7 +27,7 @@ from toolglot.events import unfold
 from toolglot.ir import ApiError, Request, Response, StopReason, Usage
 from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
-from toolglot.registry import get_protocol
+from toolglot.registry import get_protocol, protocol_name
 from toolglot.streams import StreamTranslator
 from toolglot.translate import (
     encode_request_for,
@@ -103,10 +103,10 @@ class Exchange:
         now: int = 0,
         answer_id: str = "",
     ) -> None:
-        self.client = client
+        self.client = client = protocol_name(client)
         self.answer_id = answer_id
         """The id of a translated answer, in protocols whose answers can be asked for later."""
-        self.provider = provider
+        self.provider = provider = protocol_name(provider)
         self.options = options or Options()
         self._body = b""
         self._path = ""
@@ -149,7 +149,7 @@ class Exchange:
         as it came, or it cannot be read, which the provider will say.
         """
         source, target = self._ctx.surfaces
-        if target is source or is_accepted(body, source, target):
+        if self.options.rules is None and (target is source or is_accepted(body, source, target)):
             return None
         try:
             wire = restrict_wire(self.client_request, read_body(body), self._ctx)
@@ -272,7 +272,7 @@ class Exchange:
     @property
     def receipt(self) -> Receipt:
         """The same as a receipt."""
-        return Receipt(self.notes)
+        return Receipt(self.notes, self._answer.queued if self._answer is not None else ())
 
     # --- contexts ---------------------------------------------------------------------------------
 
@@ -315,6 +315,8 @@ class Exchange:
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
         changed = changes_answers(self.options) or asks(self.options)
+        marks = get_protocol(self.client).SURFACE.answer_form_marks
+        changed = changed or any(mark in self._body for mark in marks)
         if self._decoded is None and self.client == self.provider and not changed:
             self._unread = self._unread or self._glance()
             return self._unread

@@ -62,8 +62,9 @@ async def prepare(
                 await memory.restore(request.owner, exchange)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
     except UntranslatableError as error:
-        words = f"strict: {error}; without the header x-toolglot-strict it would be sent"
-        raise RequestRejectedError(errors.invalid_request(words)) from None
+        words = "strict: {}; without the header x-toolglot-strict it would be sent"
+        message = words.format(error) if request.strict else str(error)
+        raise RequestRejectedError(errors.invalid_request(message)) from None
     except DecodeError as error:
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
     exchange.echo(echo)
@@ -112,7 +113,11 @@ def _exchange(request: IncomingRequest, target: Target) -> Exchange:
         return Exchange(request.protocol, request.protocol, now=now, answer_id=answer_id)
     protocol = upstream.protocol_for(request.protocol, target.model)
     options = upstream.options(
-        target.model, request.model, strict=request.strict, protocol=protocol
+        target.model,
+        request.model,
+        strict=request.strict,
+        protocol=protocol,
+        caller=request.caller,
     )
     return Exchange(request.protocol, protocol, options, now=now, answer_id=answer_id)
 

@@ -5,8 +5,8 @@
 - `conversation`: the request continues a conversation, to which its input and output are added.
 
 A provider that has stored the continued response itself gets the request as it came. Every other
-provider gets the earlier items in front of the input, and the gateway stores the response. What only
-the gateway has stored has an id of the gateway's own: some providers repeat theirs.
+provider gets the earlier items in front of the input, and the gateway stores the response. What
+only the gateway has stored has an id of the gateway's own: some providers repeat theirs.
 """
 
 import asyncio
@@ -272,8 +272,8 @@ class SessionWriter:
 
 
 class OwnResponseId:
-    """Gives a response that passes through an id of the gateway's own, unless its provider says that
-    it has stored it: then the client can ask the provider for it.
+    """Gives a response that passes through an id of the gateway's own, unless its provider says
+    that it has stored it: then the client can ask the provider for it.
     """
 
     __slots__ = ("_id", "_lines", "_stored")
