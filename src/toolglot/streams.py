@@ -254,8 +254,19 @@ class _Follower:
     """
 
     __slots__ = (
-        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_reads", "_outcome", "_past", "_rename",
-        "_splitter", "_target", "_translator", "has_output",
+        "_adapt",
+        "_check",
+        "_ctx",
+        "_decoder",
+        "_grammar",
+        "_outcome",
+        "_past",
+        "_reads",
+        "_rename",
+        "_splitter",
+        "_target",
+        "_translator",
+        "has_output",
     )  # fmt: skip
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
@@ -283,8 +294,10 @@ class _Follower:
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
-        self.has_output = True
-        return self._pass(self._splitter.feed(data))
+        passed = self._pass(self._splitter.feed(data))
+        # An error that comes first can still be sent in place of an answer.
+        self.has_output = self.has_output or self._outcome.error is None
+        return passed
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())

@@ -71,11 +71,17 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     supplied: tuple[tuple[int, str], ...] = ()
     """Reasoning state that the client left out and the gateway had kept, by message."""
 
+    repairs: tuple[str, ...] = ()
+    """Repairs of the history, after the provider had refused the request."""
+
     now: int = 0
     """The time of the translation, in seconds since the epoch."""
 
     answer_id: str = ""
     """The id that a translated answer got."""
+
+    clock: tuple[int, ...] = ()
+    """What the clock of the translation said, in nanoseconds, each time that it was asked."""
 
     version: int = _VERSION
     started: str = ""
@@ -121,6 +127,7 @@ class Recording:
         """How the request is translated for the provider that is asked next."""
         self.meta.provider, self.meta.options = exchange.provider, options_to_json(exchange.options)
         self.meta.now, self.meta.answer_id = exchange.now, exchange.answer_id
+        self.meta.repairs = exchange.repairs
 
     def continued_request(
         self, body: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None

@@ -143,6 +143,10 @@ class RequestTelemetry:
         """The provider is asked once more."""
         self.record.retries += 1
 
+    def mended(self, refusal: str) -> None:
+        """The provider is asked once more, with a changed request."""
+        self.record.mended = refusal
+
     def upstream_response(self, reply: aiohttp.ClientResponse) -> None:
         """A provider begins to respond."""
         if self._recording is not None:
@@ -204,6 +208,8 @@ class RequestTelemetry:
         record.duration = self._telemetry.clock() - record.started
         record.waited = self._waiting.seconds
         if self._recording is not None:
+            if self._exchange is not None:
+                self._recording.meta.clock = tuple(self._exchange.clock_readings)
             self._recording.end(receipt, error)
         self._telemetry.end_request(record)
         log_lines(record.request_id, self._changed_calls())
