@@ -100,7 +100,8 @@ def format_tools(tools: Sequence[ir.Json], provider: str, **options: Any) -> For
     request = _request_with(tools, source, ctx)
     adapted = adapt_request(request, ctx)
     if not target.SURFACE.tools.strict_default:
-        said = {tool.name for tool in request.tools if getattr(tool, "strict", None) is not None}
+        functions = (tool for tool in request.tools if isinstance(tool, ir.FunctionTool))
+        said = {tool.name for tool in functions if tool.strict is not None}
         adapted = replace(adapted, tools=tuple(_unsaid(tool, said) for tool in adapted.tools))
     return FormattedTools(target.encode_request(adapted, ctx).body.get("tools", []), ctx)
 

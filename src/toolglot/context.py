@@ -57,8 +57,9 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The maximum length of ids at the provider, if it is less than its protocol allows."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.optional_markers, list):
-            force_setattr(self, "optional_markers", tuple(self.optional_markers))
+        given: Any = self.optional_markers
+        if isinstance(given, list):
+            force_setattr(self, "optional_markers", tuple(given))
 
 
 class Options(ProviderOptions, frozen=True, kw_only=True):

@@ -89,8 +89,9 @@ def _follow(value: Any, path: str) -> list[Any]:
     return found
 
 
-def _around(value: Json, path: str) -> Json:
+def _around(value: Any, path: str) -> Json:
     """The object in which a path leads to a value."""
+    around: Json = value
     for key in reversed([each for each in path.split(".") if each]):
-        value = {key.removesuffix("[]"): [value] if key.endswith("[]") else value}
-    return value
+        around = {key.removesuffix("[]"): [around] if key.endswith("[]") else around}
+    return around

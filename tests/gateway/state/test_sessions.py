@@ -210,7 +210,8 @@ def test_an_id_of_our_own_is_given_to_what_passes_through(size):
         b'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1",'
         b'"store":false,"output":[]},"sequence_number":0}\n\n'
         b'data: {"type":"response.output_text.delta","item_id":"resp_1","delta":"\\"resp_1\\""}\n\n'
-        b'data: {"type":"response.completed","response":{"id":"resp_1","n":1.0}}\n\ndata: rest'
+        b'data: {"type":"response.completed","response":{"id":"resp_1","n":1.0}}\n\n'
+        b'data: {"type":"response.completed","response":{"id":"resp_1","n":2}}'
     )
     ids = OwnResponseId()
     written = b"".join(ids.feed(data[at : at + size]) for at in range(0, len(data), size))

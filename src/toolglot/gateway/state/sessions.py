@@ -330,7 +330,8 @@ class SessionWriter:
         await self._writer.write(data)
 
     async def end(self) -> None:
-        if self._ids is not None and (rest := self._ids.close()):
+        ids, self._ids = self._ids, None
+        if ids is not None and (rest := ids.close()):
             await self.write(rest)
         final = self._finder.feed(b"\n")
         if final is not None:
@@ -362,12 +363,15 @@ class OwnResponseId:
         self._lines = [data[cut:]] if cut < len(data) else []
         if _RESPONSE in lines:
             lines = b"".join(map(self._event, lines.splitlines(keepends=True)))
-        return lines + self.close() if self._stored else lines
+        return lines + self.close() if self._is_stored() else lines
 
     def close(self) -> bytes:
         """The line that the stream ended in."""
         rest, self._lines = b"".join(self._lines), []
-        return rest
+        return self._event(rest)
+
+    def _is_stored(self) -> bool:
+        return self._stored
 
     def body(self, data: bytes) -> bytes:
         """A whole response."""
