@@ -24,6 +24,11 @@ class StrictUpstream:
     def __str__(self) -> str:
         return f"{self.provider}-{self.model.replace('/', '_')}"
 
+    @property
+    def title(self) -> str:
+        """Provider, protocol and model, for people."""
+        return f"{self.provider} {self.model} ({self.protocol})"
+
     def at(self, url: str, **more: object) -> Provider:
         """The provider as it stands in the configuration of a gateway."""
         base_url = f"{url}/strict/{self.provider}{_BASES[self.protocol]}"
@@ -68,3 +73,12 @@ OTHERS: tuple[StrictUpstream, ...] = (
     StrictUpstream("ollama", "openai-chat", "qwen3:8b"),
 )
 """More models, and others who speak these protocols."""
+
+IN_TRIALS: tuple[StrictUpstream, ...] = (
+    *BY_PROTOCOL.values(),
+    *(each for each in OTHERS if str(each) in {
+        "anthropic-claude-opus-4-8", "deepseek-deepseek-v4-pro", "groq-openai_gpt-oss-120b",
+        "mistral-mistral-medium-latest", "xai-grok-4.5", "vllm-Qwen_Qwen3-32B",
+    } and not (each.provider == "xai" and each.protocol == "openai-chat")),
+)  # fmt: skip
+"""Those that real clients are run against."""
