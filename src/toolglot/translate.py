@@ -106,7 +106,8 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None:
+    if restricted is request and target.limits.name is None and not target.reasoning.member:
+        # Only names of members could be different, which encoding sees to.
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)

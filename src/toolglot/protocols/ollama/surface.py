@@ -80,6 +80,7 @@ SURFACE: Final = Surface(
         ordered=False,
     ),
     calls=CallSupport(
+        member="tool_calls",
         matched_by="name",
         results_in_order=True,
         arguments="object",
