@@ -22,7 +22,7 @@ from toolglot.adapt.calls.validate import asks
 from toolglot.adapt.reasoning.kept_state import missing_state, restore_state
 from toolglot.context import Context, Options
 from toolglot.digest import digest
-from toolglot.errors import DecodeError, UntranslatableError
+from toolglot.errors import DecodeError
 from toolglot.events import unfold
 from toolglot.ir import ApiError, Request, Response, StopReason, Usage
 from toolglot.providers import is_accepted
@@ -118,10 +118,7 @@ class Exchange:
         if passes_through(body, self.client, self.provider, self.options):
             return self._passed(body, path, query or {})
         wire = encode_request_for(self.client_request, self.client, self.provider, self._ctx)
-        empty = tuple(each for each in self._ctx.receipt() if each.code == "nothing-to-send")
-        if empty:
-            # Some providers answer such a request with an empty answer, which would hide the fault.
-            raise UntranslatableError(empty)
+        self._ctx.receipt()
         return Sent(path=wire.path, query=wire.query, data=write_known(wire.body, self._ctx))
 
     def _passed(self, body: bytes, path: str, query: Mapping[str, str]) -> Sent:

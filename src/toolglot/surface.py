@@ -63,6 +63,9 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     items: frozenset[str] | None = None
     """Types of parts that only this protocol has, and that are accepted; None: any."""
 
+    known_keys: frozenset[str] | None = None
+    """All members that a message may have; None: any."""
+
     plain_types: frozenset[str] = frozenset()
     """Types of items and parts that are texts, functions, their calls and results; none: they have
     no types."""
@@ -194,6 +197,9 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
 
     formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
+
+    booleans: bool = True
+    """Schemas inside a tool's may be `true` or `false`."""
 
     object_root: bool = False
     """A tool's schema is an object at its top, and no union around one."""
@@ -402,6 +408,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     outputs: frozenset[str] = frozenset({"text", "json", "schema"})
     """Output formats that it can be asked for."""
+
+    known_keys: frozenset[str] | None = None
+    """All members that a request may have, where others are refused; None: any."""
 
     json_needs_word: bool = False
     """JSON without a schema is given only where a message has the word."""

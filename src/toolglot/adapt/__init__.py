@@ -36,6 +36,7 @@ from toolglot.adapt.messages.turn_order import (
     require_user_first,
 )
 from toolglot.adapt.messages.turns import merge_turns
+from toolglot.adapt.messages.unknown_members import drop_unknown_members
 from toolglot.adapt.reasoning.earlier_reasoning import restrict_reasoning_history
 from toolglot.adapt.reasoning.effort import adapt_effort_with_tools, adapt_reasoning
 from toolglot.adapt.reasoning.sealed_state import unseal
@@ -116,12 +117,13 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.most", limit_tools),
     ("tools.strict_default cache.marks", restrict_details),
     ("tools.name_rule REPLACED", alias_names),
-    ("schema.tools schema.strict schema.output schema.formats schema.object_root", narrow_schemas),
+    ("schema", narrow_schemas),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
     ("reasoning", adapt_sampling),
     ("tools.choices reasoning.bars_forced_tools REPLACED", adapt_choice),
     ("sampling.dropped", drop_settings),
+    ("known_keys messages.known_keys", drop_unknown_members),
     ("sampling.temperature", bound_temperature),
     ("sampling", bound_settings),
     ("outputs tools.outputs", adapt_output),

@@ -303,9 +303,30 @@ def _history(seen: _Outside, target: Surface) -> bool:
     return True
 
 
+def _known_members(seen: _Outside, target: Surface) -> bool:
+    known = target.known_keys
+    if known is None:
+        return True
+    return known.issuperset(seen.members) and not any(map(_is_null, seen.members.values()))
+
+
+def _known_in_messages(seen: _Outside, target: Surface) -> bool:
+    known = target.messages.known_keys
+    return known is None or all(
+        known.issuperset(each) and not any(map(_is_null, each.values())) for each in seen.messages
+    )
+
+
+def _is_null(value: Any) -> bool:
+    is_raw = isinstance(value, msgspec.Raw)
+    return bytes(memoryview(value)[:1]) == b"n" if is_raw else value is None
+
+
 _CHECKS: Final[Mapping[str, _Check]] = {
     "outputs": _no_output,
     "json_needs_word": _no_output,
+    "known_keys": _known_members,
+    "messages.known_keys": _known_in_messages,
     "requires_max_tokens": _limit,
     "messages.blank_text": _no_blanks,
     "messages.items": _known_items,
@@ -326,6 +347,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.outputs": _no_output_beside_tools,
     "tools.own": _functions_only,
     "tools.strict_default": _no_strict,
+    "schema.booleans": _no_schemas,
     "schema.formats": _no_schemas,
     "schema.object_root": _no_schemas,
     "schema.output": _no_schemas,

@@ -21,7 +21,7 @@ def test_a_blank_text_beside_a_call_is_left_out(blank):
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-@pytest.mark.parametrize("parts", [(), (Text(text=""),), (Text(text=" "), Text(text="\n"))])
+@pytest.mark.parametrize("parts", [(Text(text=""),), (Text(text=" "), Text(text="\n"))])
 def test_a_message_without_content_says_so(role, parts):
     there, notes = filled(asking(user("hi"), Message(role=role, parts=parts), user("again")))
     assert there.messages[1].parts == (Text(text=NO_CONTENT),)

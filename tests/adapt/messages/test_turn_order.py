@@ -12,7 +12,6 @@ from toolglot.adapt.messages.turn_order import (
     require_messages,
     require_user_first,
 )
-from toolglot.errors import UntranslatableError
 from toolglot.exchange import Exchange
 from toolglot.ir import Message, Opaque, Text
 
@@ -77,16 +76,16 @@ def test_system_text_alone_gets_a_turn_to_answer():
     assert notes == [("turn-added", "messages")]
 
 
-def test_a_request_without_messages_is_refused_by_an_exchange():
-    exchange = Exchange("openai-chat", "anthropic")
-    with pytest.raises(UntranslatableError, match="messages: the request has no message"):
-        exchange.request(b'{"model": "m", "messages": []}')
-
-
-def test_a_template_of_another_provider_is_named():
-    exchange = Exchange("openai-responses", "anthropic")
-    with pytest.raises(UntranslatableError, match="prompt: prompt names messages"):
-        exchange.request(b'{"model": "m", "prompt": {"id": "pmpt_1"}}')
+@pytest.mark.parametrize(
+    ("source", "body", "path"),
+    [
+        ("openai-chat", {"messages": []}, "messages"),
+        ("openai-responses", {"prompt": {"id": "pmpt_1"}}, "prompt"),
+    ],
+)
+def test_nothing_to_send_is_said(source, body, path):
+    _, receipt = translate_request({"model": "m", **body}, source=source, target="anthropic")
+    assert ("nothing-to-send", path) in [(note.code, note.path) for note in receipt.losses]
 
 
 def test_a_message_of_which_nothing_can_be_sent_is_named_in_its_place():

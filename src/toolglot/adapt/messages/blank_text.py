@@ -48,7 +48,7 @@ def _filled(message: Message, index: int, request: Request, ctx: Context) -> Mes
     any other.
     """
     parts = message.parts
-    if parts and all(map(_is_usual, parts)):
+    if all(map(_is_usual, parts)):
         return message
     filled = tuple(
         _filled_result(part, ctx.at(index, place), ctx) if isinstance(part, ToolResult) else part

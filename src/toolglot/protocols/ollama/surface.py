@@ -90,6 +90,8 @@ SURFACE: Final = Surface(
         strict_default=None,
     ),
     schema=SchemaSupport(
+        # Its server reads every property as an object (api/types.go, ToolProperty).
+        booleans=False,
         object_root=True,
     ),
     media=MediaSupport(
