@@ -9,7 +9,7 @@ the client's request once more. Whoever does both, as a gateway does, decodes it
     answer = exchange.response(reply)     # or exchange.stream(), fed as the bytes come
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -20,11 +20,23 @@ from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.answers.passes import changes_answers
 from toolglot.adapt.calls.validate import asks
 from toolglot.adapt.reasoning.kept_state import missing_state, restore_state
+from toolglot.adapt.tools.hosted import accepts_item
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
-from toolglot.ir import ApiError, Request, Response, StopReason, Usage
+from toolglot.ir import (
+    ApiError,
+    Choice,
+    Opaque,
+    Request,
+    Response,
+    StopReason,
+    Text,
+    ToolCall,
+    Usage,
+)
+from toolglot.mending import Mending, failed_text, read_error, repair_body, understand
 from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
@@ -73,6 +85,14 @@ def encode_stream(response: Response | ApiError, protocol: str, context: Context
     return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
 
 
+def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
+    def read() -> int:
+        readings.append(clock())
+        return readings[-1]
+
+    return read
+
+
 def _outcome(response: Response | ApiError) -> dict[str, Any]:
     """What whoever pays and logs wants to know of a whole answer."""
     if isinstance(response, ApiError):
@@ -86,25 +106,40 @@ class Exchange:
 
     `client` and `provider` are the protocols of the two sides. `request` comes first; then one of
     `response`, `unfolded` and `stream`, depending on what the provider answers and the client asked
-    for. `notes` and `receipt` say what was changed on both ways.
+    for. `notes` and `receipt` say what was changed on both ways. `repairs` are those of
+    `toolglot.mending` that the request is sent with, after it was refused without them. `now` is
+    the time in seconds since the epoch; with a `clock` that counts nanoseconds, answers say how
+    long they took where their protocol does.
     """
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "options", "provider", "restored_state",
+        "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_known", "_path", "_unread",
+        "client", "clock_readings", "options", "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, provider: str, options: Options | None = None, *, now: int = 0
+        self,
+        client: str,
+        provider: str,
+        options: Options | None = None,
+        *,
+        now: int = 0,
+        repairs: tuple[str, ...] = (),
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.client = client
         self.provider = provider
         self.options = options or Options()
+        self.repairs = repairs
         self._body = b""
         self._path = ""
         self._decoded: Request | None = None
         self._known: object = None
         self._unread: Request | None = None
+        self.clock_readings: list[int] = []
+        """What the clock said, each time that it was asked; an answer can be repeated with them."""
+        self._clock = _noting(clock, self.clock_readings) if clock is not None else None
+        self._asked_at = self._clock() if self._clock is not None else 0
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
         self.restored_state: Mapping[int, str] = {}
@@ -114,6 +149,10 @@ class Exchange:
 
     def request(self, body: bytes, path: str = "", query: Mapping[str, str] | None = None) -> Sent:
         """What the provider gets for what the client sent."""
+        sent = self._translated(body, path, query)
+        return self._repaired(sent) if self.repairs else sent
+
+    def _translated(self, body: bytes, path: str, query: Mapping[str, str] | None) -> Sent:
         self._begin(body, path)
         if passes_through(body, self.client, self.provider, self.options):
             return self._passed(body, path, query or {})
@@ -150,6 +189,23 @@ class Exchange:
         self._ctx.receipt()
         return write_known(wire.body, self._ctx) if wire is not None else None
 
+    def _repaired(self, sent: Sent) -> Sent:
+        body = read_body(sent.data)
+        issuer = self.options.issuer
+        made, notes = repair_body(body, self.provider, self.repairs, path=sent.path, issuer=issuer)
+        for note in notes:
+            self._ctx.note(note.code, note.path, note.message, note.severity)
+        self._ctx.receipt()
+        return sent if made == body else replace(sent, data=jsontext.encode(made))
+
+    def understand(self, sent: Sent, status: int, body: bytes) -> Mending | None:
+        """What would make a request acceptable that the provider refused; None: nothing known."""
+        _, surface = self._ctx.surfaces
+        try:
+            return understand(read_error(status, body), surface, read_body(sent.data))
+        except DecodeError:
+            return None
+
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""
         self._begin(body, path)
@@ -171,9 +227,14 @@ class Exchange:
             self._known = self._ctx.known
         return self._decoded
 
-    def missing_state(self) -> Mapping[int, str]:
-        """The messages that came back without the reasoning state of their turn, each with the key
-        under which that was kept: see `kept_state`.
+    def accepts_item(self, kind: str) -> bool:
+        """Whether the provider takes parts of a kind that only the client's protocol has."""
+        surface = provider_surface(self.options, self.provider, self.options.model or "")
+        return accepts_item(Opaque(protocol=self.client, type=kind, value={}), surface)
+
+    def missing_state(self) -> Mapping[int, Iterable[str]]:
+        """The messages that came back without the reasoning state of their turn, each with the keys
+        under which that may be kept: see `kept_state`.
         """
         if self.client == self.provider:
             return {}
@@ -230,6 +291,36 @@ class Exchange:
             ctx.note("logprobs-dropped", "logprobs", "token probabilities are not streamed on")
         return Answer(data=data, **_outcome(response))
 
+    def recovered(self, body: bytes, *, stream: bool = False) -> Answer | None:
+        """What the client gets for an error that has the text of a call which the provider could
+        not read; None: there is none, or no call of a declared tool in it.
+        """
+        text = failed_text(body)
+        if text is None:
+            return None
+        answer, self._answer = self._answer, None
+        options, self.options = self.options, replace(self.options, dialect="auto")
+        try:
+            ctx = self._answered(body)
+            written = Response(
+                id=ctx.new_id("recovered_"),
+                model=self._asked_model() or "",
+                choices=(Choice(parts=(Text(text=text),), stop=StopReason(kind="end")),),
+            )
+            adapted = adapt_response(written, ctx)
+        finally:
+            self.options = options
+        if not any(isinstance(part, ToolCall) for part in adapted.choices[0].parts):
+            self._answer = answer
+            return None
+        ctx.note("call-recovered", "error.failed_generation")
+        if stream:
+            return Answer(data=encode_stream(adapted, self.client, ctx), **_outcome(adapted))
+        wire = get_protocol(self.client).encode_response(adapted, ctx)
+        return Answer(
+            status=wire.status, headers=wire.headers, data=wire.data(), **_outcome(adapted)
+        )
+
     def stream(self) -> StreamTranslator:
         """What the client gets for a stream, piece by piece."""
         return StreamTranslator(self.provider, self.client, context=self._answered(), watch=True)
@@ -242,7 +333,7 @@ class Exchange:
     def kept_state(self) -> Mapping[str, str]:
         """The reasoning state of the answer so far, by key, for clients that may not return it.
 
-        Each is given once.
+        Some keys only lead to another key. Each is given once.
         """
         if self._answer is None or not self._answer.kept_state:
             return {}
@@ -287,14 +378,16 @@ class Exchange:
         return get_protocol(self.provider).decode_response(wire, ctx), wire, ctx
 
     def _answered(self, body: bytes = b"") -> Context:
-        """The context of the answer. Ids that it makes up depend on its body, or on the first
-        event of a stream.
+        """The context of the answer. Ids that it makes up depend on the request, and on its body or
+        the first event of a stream.
         """
         if self._answer is None:
             options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
+            if self._clock is not None:
+                ctx.measure(self._clock, self._asked_at)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:
@@ -332,12 +425,15 @@ class Exchange:
         return RenameModel(get_protocol(self.client).SURFACE.model_at, asked.model)
 
     def _context(
-        self, source: str, target: str, options: Options, now: int, body: bytes = b""
+        self, source: str, target: str, options: Options, now: int, body: bytes | None = None
     ) -> Context:
+        """A context of the request, or of its answer and what is known of that."""
+        asked = self._body
         return Context(
             options,
             source=get_protocol(source).SURFACE,
             target=get_protocol(target).SURFACE,
             seed=(lambda: digest(body, _SEED)) if body else b"",
+            salt=bytes if body is None else (lambda: digest(asked, _SEED)),
             now=now,
         )

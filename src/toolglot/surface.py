@@ -201,6 +201,10 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
     booleans: bool = True
     """Schemas inside a tool's may be `true` or `false`."""
 
+    enforced: bool = False
+    """Its clients send other schemas than it takes: those of requests that stay in the protocol are
+    rewritten, too."""
+
     object_root: bool = False
     """A tool's schema is an object at its top, and no union around one."""
 
@@ -380,6 +384,13 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
 
 
+class BodySupport(Struct, frozen=True, kw_only=True):
+    """Members of a request that a provider does not accept, wherever they stand."""
+
+    dropped: frozenset[str] = frozenset()
+    """Their wire paths, with `[]` for every element of a list: `messages[].name`."""
+
+
 class Surface(Struct, frozen=True, kw_only=True):
     """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
@@ -438,6 +449,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     cache: CacheSupport = CacheSupport()
     limits: LimitSupport = LimitSupport()
     sampling: SamplingSupport = SamplingSupport()
+    body: BodySupport = BodySupport()
 
 
 class _Pair:

@@ -25,10 +25,11 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
-from toolglot.receipt import Receipt
+from toolglot.receipt import Receipt, Severity
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
+from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
 Body = bytes | str | dict[str, Any]
@@ -106,14 +107,28 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None and not target.reasoning.member:
-        # Only names of members could be different, which encoding sees to.
+    written = target.limits.name is not None or target.reasoning.member or target.body.dropped
+    if restricted is request and not written:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
         body = {**body, "model": ctx.options.model} if "model" in body else body
-    wire = get_protocol(target.name).encode_request(restricted, ctx)
+    wire = _without_members(get_protocol(target.name).encode_request(restricted, ctx), ctx)
     return None if wire.body == body else wire
+
+
+def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:
+    """A request without the members that its provider does not accept, wherever they stand."""
+    dropped = ctx.target.body.dropped if ctx.target is not None else None
+    if not dropped:
+        return wire
+    body = without_members(wire.body, dropped, lambda path, value: _note_dropped(path, value, ctx))
+    return wire if body is wire.body else replace(wire, body=body)
+
+
+def _note_dropped(path: str, value: object, ctx: Context) -> None:
+    severity: Severity | None = "info" if value in (None, "", [], {}, False) else None
+    ctx.note("field-dropped", path, "the provider does not accept it", severity)
 
 
 def _model_of(wire: WireRequest, source: str) -> str:
@@ -128,7 +143,7 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
     adapt = adapt_in_protocol if source == target else adapt_request
-    return get_protocol(target).encode_request(adapt(request, ctx), ctx)
+    return _without_members(get_protocol(target).encode_request(adapt(request, ctx), ctx), ctx)
 
 
 def passes_through(body: Body, source: str, target: str, options: Options) -> bool:
@@ -204,7 +219,7 @@ def answer_context(
 
     `body` is None for a stream: what ids depend on is then its first event.
     """
-    ctx = _context(options, source, target, body)
+    ctx = _context(options, source, target, body, request)
     if request is None:
         return ctx
     client = get_protocol(target).SURFACE
@@ -230,15 +245,24 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
 
 
-def _context(options: Options, source: str, target: str, body: Body | None) -> Context:
+def _context(
+    options: Options,
+    source: str,
+    target: str,
+    body: Body | None,
+    request: Body | WireRequest | Request | None = None,
+) -> Context:
     surfaces = get_protocol(source).SURFACE, get_protocol(target).SURFACE
     seed = b"" if body is None else lambda: _digest(body)
-    return Context(options, source=surfaces[0], target=surfaces[1], seed=seed)
+    salt = bytes if request is None else lambda: _digest(request)
+    return Context(options, source=surfaces[0], target=surfaces[1], seed=seed, salt=salt)
 
 
-def _digest(body: Body) -> bytes:
+def _digest(body: Body | WireRequest | Request) -> bytes:
     """What made-up ids depend on: the same input gives the same ids, another one others."""
-    return digest(_bytes(body), 16)
+    if isinstance(body, Request):
+        return digest(repr(body).encode("utf-8", "surrogatepass"), 16)
+    return digest(_bytes(body.body if isinstance(body, WireRequest) else body), 16)
 
 
 def _has_sealed_state(body: Body, surface: Surface) -> bool:

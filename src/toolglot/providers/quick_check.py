@@ -322,6 +322,20 @@ def _is_null(value: Any) -> bool:
     return bytes(memoryview(value)[:1]) == b"n" if is_raw else value is None
 
 
+def _no_dropped_members(seen: _Outside, target: Surface) -> bool:
+    """Whether no member has a name that is not accepted there; the texts of long ones tell."""
+    members = seen.members
+    for path in target.body.dropped:
+        first, last = path.partition("[")[0].partition(".")[0], path.rpartition(".")[2]
+        if first in members and (first == path or _mentions(members[first], last)):
+            return False
+    return True
+
+
+def _mentions(value: Any, key: str) -> bool:
+    return f'"{key}"'.encode() in jsontext.encode(value)
+
+
 _CHECKS: Final[Mapping[str, _Check]] = {
     "outputs": _no_output,
     "json_needs_word": _no_output,
@@ -379,5 +393,6 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "sampling.most_stops": _stops,
     "sampling.ranges": _ranges,
     "sampling.temperature": _temperature,
+    "body.dropped": _no_dropped_members,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""
