@@ -81,7 +81,7 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     or is refused."""
 
     prefill_mark: str = ""
-    """The member that marks such a message, where it is refused without."""
+    """The member that marks the beginning of an answer, where that is refused without."""
 
 
 class SystemSupport(Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ class SystemSupport(Struct, frozen=True, kw_only=True):
     """System text may stand between other messages."""
 
     after_user: bool = False
-    """Such text must follow a message of the user, and end the messages or precede the model's."""
+    """System text between messages must follow the user's, and precede the model's or end them."""
 
     single: bool = False
     """There is one system message at most."""
@@ -267,7 +267,7 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     """The smallest budget of tokens for reasoning."""
 
     most_budget: int | None = None
-    """The largest one; None: any."""
+    """The largest budget; None: any."""
 
     efforts: tuple[str, ...] = ()
     """The efforts that it knows, from least to most."""
@@ -365,7 +365,7 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """The least and the highest temperature; None: any."""
 
     ranges: Mapping[str, tuple[float, float]] = {}
-    """The same for other settings, by their names in the interlingua."""
+    """The least and the highest value of other settings, by their names in the interlingua."""
 
     exclusive: bool = False
     """A temperature and `top_p` exclude each other."""
@@ -374,7 +374,7 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """How many stop sequences there may be; None: any number."""
 
     blank_stops: bool = True
-    """They may be white space."""
+    """Stop sequences may be white space."""
 
     lengths: Mapping[str, int] = {}
     """The longest text of a setting that names somebody or something, by its name in the

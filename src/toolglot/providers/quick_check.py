@@ -362,6 +362,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.own": _functions_only,
     "tools.strict_default": _no_strict,
     "schema.booleans": _no_schemas,
+    "schema.enforced": _no_schemas,
     "schema.formats": _no_schemas,
     "schema.object_root": _no_schemas,
     "schema.output": _no_schemas,
