@@ -51,6 +51,9 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     ordered: bool = True
     """A message keeps the order of its texts, reasoning and calls."""
 
+    text_before_calls: bool = False
+    """In a message of the model, no text follows the last call."""
+
     calls_last: bool = False
     """Clients may put the calls of a message behind everything else in it."""
 
@@ -166,6 +169,12 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     outputs: frozenset[str] | None = None
     """Output formats that are accepted where tools are declared; None: all."""
 
+    forced_with_output: bool = True
+    """A tool can be forced where an output format is asked for."""
+
+    most_strict: int | None = None
+    """How many tools may be strict; None: any number."""
+
     choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
     `allowed.required` that only required can."""
@@ -197,6 +206,9 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
 
     formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
+
+    most_optional: int | None = None
+    """How many optional parameters all strict tools may have; None: any number."""
 
     booleans: bool = True
     """Schemas inside a tool's may be `true` or `false`."""

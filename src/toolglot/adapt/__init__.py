@@ -43,6 +43,7 @@ from toolglot.adapt.reasoning.sealed_state import unseal
 from toolglot.adapt.tools.definitions import (
     adapt_choice,
     adapt_tools,
+    limit_strict,
     limit_tools,
     restrict_details,
 )
@@ -80,6 +81,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     limit_tools,
     alias_names,
     narrow_schemas,
+    limit_strict,
     adapt_choice,
     adapt_effort_with_tools,
     alias_ids,
@@ -118,6 +120,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.strict_default cache.marks", restrict_details),
     ("tools.name_rule REPLACED", alias_names),
     ("schema", narrow_schemas),
+    ("tools.most_strict schema.most_optional", limit_strict),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
     ("reasoning", adapt_sampling),
@@ -126,7 +129,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("known_keys messages.known_keys", drop_unknown_members),
     ("sampling.temperature", bound_temperature),
     ("sampling", bound_settings),
-    ("outputs tools.outputs", adapt_output),
+    ("outputs tools.outputs tools.forced_with_output", adapt_output),
     ("tools.effort", adapt_effort_with_tools),
     ("calls.id_rule", alias_ids),
     ("messages.items media cache.marks", restrict_content),

@@ -158,6 +158,14 @@ def adapt_output(request: Request, ctx: Context) -> Request:
         words = f"{output.kind} output is not accepted beside tools"
         ctx.note("field-dropped", path, words, "info" if output.kind == "text" else None)
         return replace(request, output=None)
+    choice, formed = request.tool_choice, output.kind != "text"
+    forced = choice is not None and choice.mode in ("required", "tool")
+    if forced and formed and not target.tools.forced_with_output:
+        # The answer is a call in any case.
+        ctx.note(
+            "field-dropped", path, f"{output.kind} output is not accepted where a tool is forced"
+        )
+        return replace(request, output=None)
     return (
         replace(request, output=_named(output, target, ctx)) if output.kind == "schema" else request
     )

@@ -19,6 +19,7 @@ from toolglot.ir import (
     ToolChoice,
 )
 from toolglot.schema.required import MARKERS, filter_required
+from toolglot.schema.walk import schemas
 from toolglot.surface import Surface
 from toolglot.wire.tool_cache import by_text, recall
 
@@ -81,6 +82,37 @@ def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> Funct
         changes["cache"] = None
         ctx.note("cache-dropped", path)
     return replace(tool, **changes) if changes else tool
+
+
+def limit_strict(request: Request, ctx: Context) -> Request:
+    """No more strict tools, and optional parameters in them, than the target accepts."""
+    _, target = ctx.surfaces
+    most, parameters = target.tools.most_strict, target.schema.most_optional
+    if most is None and parameters is None:
+        return request
+    tools, count, optional = list(request.tools), 0, 0
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, FunctionTool) or not tool.strict:
+            continue
+        more = sum(map(_optional, schemas(tool.parameters or {})))
+        few = parameters is None or optional + more <= parameters
+        if few and (most is None or count < most):
+            count, optional = count + 1, optional + more
+        else:
+            words = (
+                f"{target.name} accepts fewer strict tools, or fewer optional parameters in them"
+            )
+            ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
+            tools[index] = replace(tool, strict=False)
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tuple(tools))
+
+
+def _optional(schema: Json) -> int:
+    """How many properties of a schema need not be there."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return 0
+    return sum(name not in (required if isinstance(required, list) else ()) for name in properties)
 
 
 def limit_tools(request: Request, ctx: Context) -> Request:

@@ -91,6 +91,8 @@ SURFACE: Final = Surface(
         # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls
         # last.
         calls_last=True,
+        # Recorded: [tool_use, text] and then its result is refused, [text, tool_use] is not.
+        text_before_calls=True,
         # "text content blocks must be non-empty", "must contain non-whitespace text".
         blank_text=False,
         # "final assistant content cannot end with trailing whitespace".
@@ -112,11 +114,14 @@ SURFACE: Final = Surface(
     ),
     tools=ToolSupport(
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=128),
+        # "Too many strict tools (21)", "too many optional parameters (25)".
+        most_strict=20,
         lists_all_required=True,
         hosted=HOSTED_TOOLS,
     ),
     schema=SchemaSupport(
         strict="sealed",
+        most_optional=24,
         output="sealed",
         object_root=True,
     ),
