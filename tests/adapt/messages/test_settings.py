@@ -12,7 +12,7 @@ from toolglot.adapt.messages.settings import (
     drop_settings,
     require_json_word,
 )
-from toolglot.ir import Message, OutputFormat, ReasoningSettings, Text
+from toolglot.ir import Message, OutputFormat, ReasoningSettings, Text, ToolChoice
 
 
 def notes(ctx):
@@ -233,3 +233,13 @@ def test_the_word_is_not_added_where_it_is_or_is_not_needed():
     assert worded(user("as JSON, please"))[1]
     assert worded(user("hi"), output=None)[1]
     assert worded(user("hi"), output=OutputFormat(kind="schema", schema={}))[1]
+
+
+def test_a_forced_tool_excludes_an_output_format_where_they_exclude_each_other():
+    ctx = pair("openai-responses", "openai-chat")
+    ctx.target = replace(ctx.target, tools=replace(ctx.target.tools, forced_with_output=False))
+    request = asking(user("hi"), output=OutputFormat(kind="json"), tools=(tool("f"),))
+    forced = replace(request, tool_choice=ToolChoice(mode="required"))
+    assert adapt_output(forced, ctx).output is None
+    free = replace(request, tool_choice=ToolChoice(mode="auto"))
+    assert adapt_output(free, ctx).output is request.output

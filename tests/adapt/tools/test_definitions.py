@@ -5,7 +5,12 @@ from msgspec.structs import replace
 from tests.wires import asking, pair, tool, user
 
 from toolglot import Options, ir
-from toolglot.adapt.tools.definitions import EMPTY_SCHEMA, adapt_choice, adapt_tools
+from toolglot.adapt.tools.definitions import (
+    EMPTY_SCHEMA,
+    adapt_choice,
+    adapt_tools,
+    limit_strict,
+)
 from toolglot.ir import FunctionTool, ProviderTool, ReasoningSettings, ToolChoice
 
 OPTIONAL = {
@@ -213,3 +218,23 @@ def test_where_no_tool_can_be_forced_the_model_chooses(mode):
     request = asking(user("hi"), tools=(tool("f"),), tool_choice=choice)
     assert adapt_choice(request, ctx).tool_choice == ToolChoice(mode="auto")
     assert {note.code for note in ctx.receipt()} == {"choice-mapped"}
+
+
+def test_only_so_many_tools_are_strict():
+    ctx = pair("openai-chat", "anthropic")
+    ctx.target = replace(ctx.target, tools=replace(ctx.target.tools, most_strict=2))
+    tools = tuple(replace(tool(name), strict=name != "b") for name in "abcd")
+    there = limit_strict(asking(user("hi"), tools=tools), ctx)
+    assert [each.strict for each in there.tools] == [True, False, True, False]
+    assert notes(ctx) == [("strict-dropped", "tools[3].strict")]
+
+
+def test_strict_tools_have_only_so_many_optional_parameters():
+    ctx = pair("openai-chat", "anthropic")
+    inner = {"type": "object", "properties": {key: {"type": "string"} for key in "abc"}}
+    schema = {"type": "object", "properties": {"in": inner}, "required": ["in"]}
+    tools = tuple(FunctionTool(name=name, parameters=schema, strict=True) for name in "abcdefghi")
+    there = limit_strict(asking(user("hi"), tools=tools), ctx)
+    assert sum(bool(each.strict) for each in there.tools) == 8
+    few = asking(user("hi"), tools=tools[:8])
+    assert limit_strict(few, ctx) is few
