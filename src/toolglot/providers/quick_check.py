@@ -312,9 +312,7 @@ def _known_members(seen: _Outside, target: Surface) -> bool:
 
 def _known_in_messages(seen: _Outside, target: Surface) -> bool:
     known = target.messages.known_keys
-    return known is None or all(
-        known.issuperset(each) and not any(map(_is_null, each.values())) for each in seen.messages
-    )
+    return known is None or all(map(known.issuperset, seen.messages))
 
 
 def _is_null(value: Any) -> bool:
