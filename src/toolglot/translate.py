@@ -111,7 +111,8 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None and not target.body.dropped:
+    written = target.limits.name is not None or target.reasoning.member or target.body.dropped
+    if restricted is request and not written:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)

@@ -101,3 +101,21 @@ def test_a_flat_message_is_the_same_one():
     turned = flatten(assistant(call("f"), "a"), 3, ctx)
     assert isinstance(turned, Message)
     assert [note.path for note in ctx.receipt()] == ["messages[3]"]
+
+
+def test_text_behind_calls_comes_before_them_where_results_must_follow_at_once():
+    thought = Reasoning(text="hm", signature="s")
+    turn = assistant("a", call("f"), thought, call("g"), call("h"), "b", "c")
+    there, notes = merged(asking(user("hi"), turn), "anthropic")
+    parts = (Text(text="a"), call("f"), thought, Text(text="b"), Text(text="c"))
+    assert there.messages[1].parts == (*parts, call("g"), call("h"))
+    assert notes == ["part-moved"]
+    usual = asking(user("hi"), assistant("a", call("f")))
+    assert merged(usual, "anthropic") == (usual, [])
+    assert merged(asking(user("hi"), turn), "gemini")[0].messages[1] == turn
+
+
+def test_an_empty_message_is_dropped_and_named():
+    there, notes = merged(asking(user("hi"), assistant()), "anthropic")
+    assert there.messages == (user("hi"),)
+    assert notes == ["message-dropped"]

@@ -1,5 +1,6 @@
 """Turns: consecutive messages of one role, joined where the target has one message for them."""
 
+from operator import is_
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,7 +15,10 @@ def merge_turns(request: Request, ctx: Context) -> Request:
     _, target = ctx.surfaces
     messages = request.messages
     if not all(message.parts for message in messages):
-        # What was in it has moved or is named by a note; most targets reject an empty message.
+        # Most targets reject an empty message.
+        for index, message in enumerate(messages):
+            if not message.parts:
+                ctx.note("message-dropped", ctx.at(index))
         messages = tuple(message for message in messages if message.parts)
     roles = _joined_roles(target)
     if roles:
@@ -25,6 +29,9 @@ def merge_turns(request: Request, ctx: Context) -> Request:
             ctx.note(
                 "turns-merged", target.messages.path, f"{count} messages joined the one before"
             )
+    if target.messages.text_before_calls:
+        ordered = tuple(_calls_at_end(each, index, ctx) for index, each in enumerate(messages))
+        messages = messages if all(map(is_, ordered, messages)) else ordered
     if not target.messages.ordered:
         messages = tuple(
             flatten(message, index, ctx) if message.role == "assistant" else message
@@ -44,6 +51,23 @@ def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Mess
         else:
             joined.append(message)
     return tuple(map(_results_first, joined)) if len(joined) < len(messages) else messages
+
+
+def _calls_at_end(message: Message, index: int, ctx: Context) -> Message:
+    """Text behind the last call is put before the calls that it follows."""
+    parts = message.parts
+    if message.role != "assistant" or not parts or type(parts[-1]) is not Text:
+        return message
+    end = len(parts)
+    while end and type(parts[end - 1]) is Text:
+        end -= 1
+    start = end
+    while start and type(parts[start - 1]) is ToolCall:
+        start -= 1
+    if start == end:
+        return message
+    ctx.note("part-moved", ctx.at(index), "text comes before the calls that it followed")
+    return replace(message, parts=(*parts[:start], *parts[end:], *parts[start:end]))
 
 
 def _results_first(message: Message) -> Message:

@@ -1,5 +1,6 @@
 """Tool definitions and tool choice."""
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -12,11 +13,13 @@ from toolglot.ir import (
     Json,
     NamespaceTool,
     ProviderTool,
+    ReasoningSettings,
     Request,
     Tool,
     ToolChoice,
 )
 from toolglot.schema.required import MARKERS, filter_required
+from toolglot.schema.walk import schemas
 from toolglot.surface import Surface
 from toolglot.wire.tool_cache import by_text, recall
 
@@ -57,6 +60,59 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     if silent and target.tools.explicit_strict:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools left it out")
     return tuple(tool for tool, _ in placed)
+
+
+def restrict_details(request: Request, ctx: Context) -> Request:
+    """Functions without `strict` and without cache marks, where a provider accepts none."""
+    _, target = ctx.surfaces
+    tools = tuple(
+        _bare(tool, ctx.tool_at(index), target, ctx) if isinstance(tool, FunctionTool) else tool
+        for index, tool in enumerate(request.tools)
+    )
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tools)
+
+
+def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> FunctionTool:
+    changes: dict[str, Any] = {}
+    if tool.strict is not None and target.tools.strict_default is None:
+        changes["strict"] = None
+        severity: Severity | None = None if tool.strict else "info"
+        ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools", severity)
+    if tool.cache is not None and not target.cache.marks:
+        changes["cache"] = None
+        ctx.note("cache-dropped", path)
+    return replace(tool, **changes) if changes else tool
+
+
+def limit_strict(request: Request, ctx: Context) -> Request:
+    """No more strict tools, and optional parameters in them, than the target accepts."""
+    _, target = ctx.surfaces
+    most, parameters = target.tools.most_strict, target.schema.most_optional
+    if most is None and parameters is None:
+        return request
+    tools, count, optional = list(request.tools), 0, 0
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, FunctionTool) or not tool.strict:
+            continue
+        more = sum(map(_optional, schemas(tool.parameters or {})))
+        few = parameters is None or optional + more <= parameters
+        if few and (most is None or count < most):
+            count, optional = count + 1, optional + more
+        else:
+            words = (
+                f"{target.name} accepts fewer strict tools, or fewer optional parameters in them"
+            )
+            ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
+            tools[index] = replace(tool, strict=False)
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tuple(tools))
+
+
+def _optional(schema: Json) -> int:
+    """How many properties of a schema need not be there."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return 0
+    return sum(name not in (required if isinstance(required, list) else ()) for name in properties)
 
 
 def limit_tools(request: Request, ctx: Context) -> Request:
@@ -100,14 +156,9 @@ def _adapt_function(
 ) -> FunctionTool:
     options = ctx.options
     changes: dict[str, Any] = {}
-    if tool.strict is None:
-        if target.tools.explicit_strict:
-            changes["strict"] = False
-    elif target.tools.strict_default is None:
-        changes["strict"] = None
-        severity: Severity | None = None if tool.strict else "info"
-        words = f"{target.name} has no strict tools"
-        ctx.note("field-dropped", f"{path}.strict", words, severity)
+    if tool.strict is None and target.tools.explicit_strict:
+        changes["strict"] = False
+    tool = _bare(tool, path, target, ctx)
     schema = tool.parameters
     if not schema:
         changes["parameters"] = EMPTY_SCHEMA
@@ -122,9 +173,6 @@ def _adapt_function(
         if removed:
             changes["parameters"] = filtered
             ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
-    if tool.cache is not None and not target.cache.marks:
-        changes["cache"] = None
-        ctx.note("cache-dropped", path)
     return replace(tool, **changes) if changes else tool
 
 
@@ -151,6 +199,11 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         ctx.note("field-dropped", path, "there are no tools to choose from", "info")
         return replace(request, tool_choice=None, parallel_tool_calls=None)
     adapted = choice if _is_own(choice, request, target) else _narrowed(choice, target, path, ctx)
+    if adapted.mode in ("required", "tool") and target.tools.choices.isdisjoint(
+        {adapted.mode, f"allowed.{adapted.mode}"}
+    ):
+        ctx.note("choice-mapped", path, f"{target.name} accepts no {adapted.mode} here; auto")
+        adapted = ToolChoice(mode="auto")
     if adapted.mode in ("required", "tool") and _bars_force(request, target):
         ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
         adapted = ToolChoice(mode="auto")
@@ -161,8 +214,14 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
 
 
 def _bars_force(request: Request, target: Surface) -> bool:
-    settings = request.reasoning
-    return target.reasoning.bars_forced_tools and settings is not None and settings.enabled is True
+    settings = request.reasoning or ReasoningSettings()
+    is_off = settings.enabled is False or settings.effort == "none"
+    return {
+        "never": False,
+        "with_budget": settings.budget is not None and not (is_off or settings.adaptive),
+        "when_on": settings.enabled is True or (settings.effort is not None and not is_off),
+        "unless_off": not is_off,
+    }[target.reasoning.bars_forced_tools]
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:
