@@ -119,6 +119,10 @@ def _answer(exchange: Exchange, meta: Meta, data: bytes, *, streams: bool) -> by
         if streams:
             return b"".join(_streamed(exchange, meta, data))
         return exchange.unfolded(data).data
+    if meta.status >= _FIRST_ERROR and exchange.options.mend == "on":
+        recovered = exchange.recovered(data, stream=meta.stream)
+        if recovered is not None:
+            return recovered.data
     answer = exchange.response(
         data, status=meta.status, headers=meta.response_headers, stream=meta.stream
     )

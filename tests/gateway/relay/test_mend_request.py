@@ -9,6 +9,7 @@ from aiohttp import web
 from tests.gateway.answers import TEXT, kind_of, pieces_of, whole_of
 from tests.gateway.running import gateway, provider, to, upstream
 
+from toolglot.cli.replay import replay
 from toolglot.registry import get_protocol
 
 ASKING = [{"role": "user", "content": "Which way?"}]
@@ -585,3 +586,33 @@ def test_mended_requests_are_counted():
     assert 'refusal="limit-renamed"' in counted
     assert counted.endswith(" 1")
     assert not any(line.startswith("toolglot_retries_total{") for line in lines)
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["fact", "repair", "recovered"])
+def test_a_mended_exchange_can_be_replayed(case, tmp_path):
+    history = [*ASKING, {"role": "assistant", "tool_calls": [CALL]}, *ASKING]
+    picky, body = {
+        "fact": (Picky("openai-chat", old_limit), CHAT),
+        "repair": (Picky("openai-chat", unanswered), {**CHAT, "messages": history}),
+        "recovered": (Picky("openai-chat", lambda _: CALLING, body=failed), LOOKS),
+    }[case]
+
+    async def run():
+        async with (
+            upstream(picky.answer) as url,
+            gateway(
+                {"them": provider("openai-chat", url)}, [to("them/m")], record=str(tmp_path)
+            ) as session,
+            session.post(PATHS["openai-chat"], json=body) as reply,
+        ):
+            await reply.read()
+            return reply.status
+
+    assert asyncio.run(run()) == 200
+    (folder,) = (each for each in tmp_path.iterdir() if each.is_dir())
+    request, answer = replay(folder)
+    assert request.same
+    assert answer.same
