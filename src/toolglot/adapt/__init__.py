@@ -141,6 +141,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("json_needs_word", require_json_word),
     ("requires_max_tokens", require_limits),
     ("limits", bound_limits),
+    ("cache", adapt_cache_marks),
 )
 """What a request needs that stays in its protocol, for a provider that accepts less of that: the
 facts, or groups of facts, that a pass enforces, in this order. A pass runs where the provider

@@ -87,3 +87,11 @@ def test_a_history_of_another_model_is_accepted_where_thoughts_must_come_back():
     message, notes = sent("deepseek", "deepseek-v4-pro", chat_history(reasoning_content="hm"))
     assert message["reasoning_content"] == "hm"
     assert notes == []
+
+
+def test_words_that_only_details_tell_are_sent_where_they_are_read():
+    details = [{"type": "reasoning.text", "text": "hm", "index": 0}]
+    message, notes = sent("groq", "gpt-oss-20b", chat_history(reasoning_details=details))
+    assert message["reasoning"] == "hm"
+    assert "reasoning_details" not in message
+    assert notes == ["spelling-normalised", "field-minor"]

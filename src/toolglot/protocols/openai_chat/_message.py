@@ -266,12 +266,16 @@ def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:
     for part in parts:
         variants = variants_of(part.extras)
         text, field = part.text or "\n\n".join(part.summary), variants.get("field", REASONING[0])
-        if known and field and field != known:
-            ctx.note("spelling-normalised", field, f"the provider reads reasoning from {known}")
+        if known and field != known:
+            spelled = field or "reasoning_details"
+            ctx.note("spelling-normalised", spelled, f"the provider reads reasoning from {known}")
             field = known
         if text and field:
             words.setdefault(field, []).append(text)
         entries = encode_details(part, len(details))
+        if known and entries:
+            ctx.note("field-minor", "reasoning_details", f"the provider knows only {known}")
+            entries = []
         details += entries
         if not text and not entries:
             ctx.note("reasoning-dropped", "reasoning", "it has neither words nor state")
