@@ -79,8 +79,8 @@ def _is_taken(ask: Ask, found: Misfit) -> bool:
     if found.kind == "type" and found.got is None:
         return len(found.path) == 1 or found.path[0] == "input"
     if found.path == ("client_metadata",):
-        # Refused in 2026-05 (decolua/9router#1157); OpenAI's own client sends it since, with a key of
-        # the API as well (openai/codex#27122, 2026-06).
+        # Refused in 2026-05 (decolua/9router#1157); since then OpenAI's own client sends it, with a
+        # key of the API as well (openai/codex#27122, 2026-06).
         return True
     if found.kind == "unknown" and last == "id" and len(found.path) == 3:
         return "role" in ask.body["input"][found.path[1]]  # Codex names every message
