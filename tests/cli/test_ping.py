@@ -6,6 +6,7 @@ import pytest
 from aiohttp import web
 from tests.gateway.running import gateway, listening, provider, to, upstream
 from tests.upstreams.server import ScriptedUpstream
+from tests.upstreams.strict.upstreams import BY_PROTOCOL, OTHERS
 
 from toolglot.cli import ping as probe
 
@@ -107,3 +108,17 @@ def test_an_answer_that_is_no_json():
             return await asyncio.to_thread(probe.first_error, url, "k", "m")
 
     assert asyncio.run(main()) == ("status 502", False)
+
+
+@pytest.mark.parametrize("theirs", [*BY_PROTOCOL.values(), *OTHERS], ids=str)
+def test_the_small_request_is_taken_by_every_provider(theirs):
+    async def main():
+        async with (
+            ScriptedUpstream("one-tool") as scripted,
+            gateway({"up": theirs.at(scripted.url)}, [to(f"up/{theirs.model}")]) as session,
+        ):
+            url = str(session._base_url)
+            found = await asyncio.to_thread(probe.first_error, url, "k", theirs.model)
+            return found, scripted.problems
+
+    assert asyncio.run(main()) == (None, [])

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.gateway.running import BASES
 from tests.upstreams.server import ScriptedUpstream
 
 SAYS_ALL = """
@@ -126,19 +125,24 @@ def test_called_wrongly(install):
 # --- the gateway ----------------------------------------------------------------------------------
 
 
+MODELS = ["claude-sonnet-4-5", "claude-haiku-4-5"]
+
+
 def with_upstream(scenario, tmp_path, environment, *argv):
-    """Run with a gateway of its own, in front of a scripted upstream."""
+    """Run with a gateway of its own, in front of a strict upstream."""
     config = tmp_path / "toolglot.toml"
 
     async def main():
         async with ScriptedUpstream(scenario) as upstream:
             config.write_text(
-                f'[providers.up]\nprotocol = "anthropic"\nmodels = ["first", "second"]\n'
-                f'base_url = "{upstream.url}{BASES["anthropic"]}"\n'
+                f'[providers.up]\nprofile = "anthropic"\nmodels = {MODELS}\n'
+                'api_key = "key-of-a-test"\n'
+                f'base_url = "{upstream.url}/strict/anthropic/v1"\n'
                 '[[routes]]\nmatch = "*"\nto = "up"\n'
             )
             options = ("--config", str(config))
             done = await asyncio.to_thread(run, environment, argv[0], *options, *argv[1:])
+            assert upstream.problems == []
             return done, [each.model for each in upstream.asked]
 
     return asyncio.run(main())
@@ -146,9 +150,9 @@ def with_upstream(scenario, tmp_path, environment, *argv):
 
 def test_a_gateway_is_started_and_tried(install, tmp_path):
     environment = install("claude", SAYS_ALL)
-    done, asked = with_upstream("one-tool", tmp_path, environment, "claude", "--model", "m")
+    done, asked = with_upstream("one-tool", tmp_path, environment, "claude", "--model", MODELS[0])
     assert done.returncode == 7, done.stderr
-    assert asked == ["m"]
+    assert asked == [MODELS[0]]
     url = json.loads(done.stdout)["environment"]["ANTHROPIC_BASE_URL"]
     gone = run(environment, "claude", "--gateway", url)
     assert "no gateway answers" in gone.stderr
@@ -156,10 +160,10 @@ def test_a_gateway_is_started_and_tried(install, tmp_path):
 
 def test_what_the_provider_refuses_is_said_before_the_client_starts(install, tmp_path):
     environment = install("claude", SAYS_ALL)
-    done, _ = with_upstream("refused", tmp_path, environment, "claude", "--model", "m")
+    done, _ = with_upstream("refused", tmp_path, environment, "claude", "--model", MODELS[0])
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "a first request to m fails: The moon is in the wrong house." in done.stderr
+    assert f"a first request to {MODELS[0]} fails: The moon is in the wrong house." in done.stderr
 
 
 def test_a_model_for_a_client_without_one(install, tmp_path):

@@ -24,6 +24,7 @@ from tests.upstreams.values import (
 NAME = "openai-responses"
 CONTENT_TYPE = "text/event-stream"
 CALL_ID = "call_{:024d}"
+_CALLS = ("function_call", "custom_tool_call")
 OVERFLOW = (
     "Your input exceeds the context window of this model. Please adjust your input and try again."
 )
@@ -44,8 +45,16 @@ def read(path: str, body: Json) -> Asked:
         model=body["model"],
         stream=bool(body.get("stream")),
         body=body,
-        tools=tuple(_offered(body.get("tools") or (), None)),
-        calls=tuple((i["call_id"], i["name"]) for i in items if i.get("type") == "function_call"),
+        tools=(
+            *_offered(body.get("tools") or (), None),
+            *(
+                tool
+                for item in items
+                if item.get("type") == "additional_tools"
+                for tool in _offered(item["tools"], None)
+            ),
+        ),
+        calls=tuple((i["call_id"], i["name"]) for i in items if i.get("type") in _CALLS),
         results=tuple(Result(i["call_id"], None, _text(i["output"])) for i in outputs),
         states=tuple(
             i.get("encrypted_content") or _text(i.get("summary") or "")
@@ -68,6 +77,8 @@ def _offered(tools: list[Json] | tuple[()], namespace: str | None) -> Iterator[O
             yield from _offered(tool["tools"], tool["name"])
         elif tool["type"] == "function":
             yield Offered(tool["name"], tool.get("parameters") or {}, namespace)
+        elif tool["type"] == "custom":
+            yield Offered(tool["name"], {}, namespace, is_custom=True)
 
 
 def _parts(content: str | list[Json] | None) -> list[Json]:
@@ -96,6 +107,16 @@ def _item(part: Part, number: int) -> Json:
                 "status": "completed",
                 "content": [content],
             }
+        case Call(tool, arguments, call_id) if tool.is_custom:
+            item = {
+                "type": "custom_tool_call",
+                "id": f"ctc_scripted{number}",
+                "call_id": call_id,
+                "name": tool.name,
+                "input": arguments["input"],
+                "status": "completed",
+            }
+            return item | ({"namespace": tool.namespace} if tool.namespace else {})
         case Call(tool, arguments, call_id):
             item = {
                 "type": "function_call",
@@ -163,6 +184,7 @@ _EMPTY: Json = {
     "reasoning": {"summary": [], "encrypted_content": None},
     "message": {"content": []},
     "function_call": {"arguments": ""},
+    "custom_tool_call": {"input": ""},
 }
 
 
@@ -193,7 +215,18 @@ def _function_call(item: Json) -> Iterator[Json]:
     yield {"type": "function_call_arguments.done"} | said
 
 
-_INSIDE = {"reasoning": _reasoning, "message": _message, "function_call": _function_call}
+def _custom_tool_call(item: Json) -> Iterator[Json]:
+    for piece in pieces(item["input"]):
+        yield {"type": "custom_tool_call_input.delta", "delta": piece}
+    yield {"type": "custom_tool_call_input.done", "input": item["input"]}
+
+
+_INSIDE = {
+    "reasoning": _reasoning,
+    "message": _message,
+    "function_call": _function_call,
+    "custom_tool_call": _custom_tool_call,
+}
 
 _UNSAID = {"sequence_number", "content_index", "logprobs"}
 

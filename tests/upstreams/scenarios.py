@@ -5,6 +5,7 @@ upstream only from tool results, so a final answer that has them proves the whol
 back.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,6 +28,8 @@ from tests.upstreams.values import (
 
 WORD = re.compile(r"word-[0-9a-f]{8}")
 _SHELL = re.compile(r"(?i)(^|_)(bash|shell|shell_command|exec_command|run_command)$")
+_SCRIPT = re.compile(r"(?i)(^|_)exec$")
+"""Codex, for models of its own: JavaScript in which its tools are functions."""
 _READ = re.compile(r"(?i)^(read|read_file|view_image)$")
 _COMMAND = ("command", "cmd", "script")
 _PATH = ("file_path", "filePath", "absolute_path", "path")
@@ -115,6 +118,10 @@ def _filler(schema: Json) -> Any:
 
 def shell(asked: Asked, stage: Stage, command: str, state: str = "") -> Iterator[Call]:
     """A call of the client's shell, whatever its name."""
+    script = next((tool for tool in asked.tools if _SCRIPT.search(tool.name)), None)
+    if script is not None and not any(_SHELL.search(tool.name) for tool in asked.tools):
+        command = f"text((await tools.exec_command({{cmd: {json.dumps(command)}}})).output)"
+        return _call(asked, stage, _SCRIPT, ("input",), command, state=state)
     return _call(asked, stage, _SHELL, _COMMAND, command, state=state)
 
 

@@ -17,6 +17,8 @@ class Offered:
     name: str
     schema: Json
     namespace: str | None = None
+    is_custom: bool = False
+    """Its input is text."""
 
 
 @dataclass(frozen=True)

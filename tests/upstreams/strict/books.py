@@ -289,7 +289,26 @@ def _marks(ask: Ask, most: int) -> Iterator[str]:
         yield "cache_control"
 
 
+def _members(ask: Ask, paths: list[str]) -> Iterator[str]:
+    yield from (path for path in paths if _is_at(ask.body, path.split(".")))
+
+
+def _is_at(value: Any, steps: list[str]) -> bool:
+    """Whether something stands at a path, whose `[]` means every element of a list."""
+    if not steps:
+        return True
+    step, rest = steps[0], steps[1:]
+    key, is_list = step.removesuffix("[]"), step.endswith("[]")
+    if not isinstance(value, dict) or value.get(key) is None:
+        return False
+    inner = value[key]
+    if is_list:
+        return isinstance(inner, list) and any(_is_at(each, rest) for each in inner)
+    return _is_at(inner, rest)
+
+
 CHECKS: Mapping[str, Check] = {
+    "body.dropped": _members,
     "limits.name": _limit_name,
     "limits.least": _limit_least,
     "limits.most": _limit_most,

@@ -78,8 +78,14 @@ def _is_taken(ask: Ask, found: Misfit) -> bool:
         return last in _MAY_BE_LEFT_OUT and not (last == "name" and top.get("type") == "function")
     if found.kind == "type" and found.got is None:
         return len(found.path) == 1 or found.path[0] == "input"
+    if found.path == ("client_metadata",):
+        # Refused in 2026-05 (decolua/9router#1157); since then OpenAI's own client sends it, with a
+        # key of the API as well (openai/codex#27122, 2026-06).
+        return True
     if found.kind == "unknown" and last == "id" and len(found.path) == 3:
         return "role" in ask.body["input"][found.path[1]]  # Codex names every message
+    if found.kind == "unknown" and last == "status":
+        return found.inside == "custom_tool_call"  # as it was given out, and Codex sends it back
     if found.kind == "value" and found.path[0] == "input" and found.path[2:3] == ("content",):
         # Messages of an assistant: their parts are looked at below.
         return ask.body["input"][found.path[1]].get("role") == "assistant"
