@@ -536,8 +536,9 @@ class Form:
 
     openers: tuple[str, ...]
     at: str = "any"
-    """Where the opener counts: `any`where, at the start of a `line`, at the `start` of the answer,
-    `loose`: anywhere, but at the start if the dialect is not known; or `begin`: without opener.
+    """Where the opener counts: `any`where, at the start of a `word` or `line`, at the `start` of
+    the answer, `loose`: anywhere, but at the start if the dialect is not known; or `begin`: without
+    opener.
     """
     special: bool = False
     """Whether the opener is a token of its own, which a model cannot write by mentioning it."""
