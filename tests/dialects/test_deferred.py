@@ -1,6 +1,8 @@
 """Blocks whose meaning depends on what follows them, in one piece and by the character."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.dialects.samples import TOOLS
 
 from toolglot.dialects import reader
@@ -44,6 +46,27 @@ def test_among_declared_tools_an_answer_may_end_with_a_bare_call(call):
     assert taken_apart(f"I will ring.\n\n{call}\n") == ("I will ring.\n\n\n", "", ["ring_bell"])
     for text in (f"Send this:\n{call}\nand wait.", f"Hm.\n{call.replace('ring', 'sing')}"):
         assert taken_apart(text) == (text, "", [])
+
+
+PROSE = st.text("abcXYZ .,:;!?()<>&*#-_=/|\n\t0123456789", min_size=1).filter(str.strip)
+FENCES = ["", "```json\n", "```\n", "~~~\n", "> ", "1. ", "`"]
+
+
+@given(
+    before=PROSE, after=PROSE, call=st.sampled_from([OBJECT, f"[{OBJECT}]", LIST]), data=st.data()
+)
+def test_words_around_an_example_never_make_it_a_call(before, after, call, data):
+    """Without declared tools, and with others than the example names."""
+    fence = data.draw(st.sampled_from(FENCES))
+    for text in (
+        f"{before}\n{fence}{call}",
+        f"{fence}{call}\n{after}",
+        f"{before}{fence}{call}{after}",
+    ):
+        for tools in (None, ["sing_bell"]):
+            parsed = parse_text(text, tools)
+            assert parsed.calls == ()
+            assert parsed.content == text
 
 
 def test_a_list_of_calls_may_end_a_line_and_an_object_may_not():
