@@ -100,6 +100,20 @@ def test_marks_that_begin_an_answer_tell_the_dialect():
     assert taken_apart(mention) == (mention, "", [])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("kimi_k3", "<|open|>think<|sep|>Hm.<|open|>response<|sep|>Yes.<|close|>response<|sep|>"),
+        ("cohere_command3", "<|START_THINKING|>Hm.<|START_RESPONSE|>Yes.<|END_RESPONSE|>"),
+        ("inkling", "<|content_thinking|>Hm.<|message_model|><|content_text|>Yes.<|end_message|>"),
+        ("gemma4", "<|channel>thought\nHm.<channel|>Yes.<turn|>"),
+    ],
+)
+def test_the_mark_of_an_answer_ends_reasoning_that_was_not_closed(dialect, text):
+    for name in (dialect, "auto"):
+        assert taken_apart(text, dialect=name) == ("Yes.", "Hm.", [])
+
+
 def test_empty_blocks():
     assert taken_apart("<tool_call></tool_call>Nothing to do.") == ("Nothing to do.", "", [])
     section = "<|tool_calls_section_begin|><|tool_calls_section_end|>"

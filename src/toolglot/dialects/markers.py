@@ -155,3 +155,9 @@ def reasoning_pairs(rows: tuple[Dialect, ...], *, auto: bool, marked_only: bool)
         return {}
     several = auto and len(rows) > 1
     return dict(pair for row in rows if not (several and row.needs_tools) for pair in row.reasoning)
+
+
+@lru_cache(256)
+def answer_marks(rows: tuple[Dialect, ...]) -> tuple[str, ...]:
+    """Marks that begin an answer, and so end reasoning that was not closed."""
+    return tuple(dict.fromkeys(mark for row in rows for mark in row.begins))

@@ -17,7 +17,13 @@ from toolglot.dialects.deferred import (
     known_what_follows,
     unless_closed,
 )
-from toolglot.dialects.markers import SearchState, follows, marker_set, reasoning_pairs
+from toolglot.dialects.markers import (
+    SearchState,
+    answer_marks,
+    follows,
+    marker_set,
+    reasoning_pairs,
+)
 from toolglot.dialects.reader import (
     ArgumentSegment,
     BrokenSegment,
@@ -207,7 +213,9 @@ class TextDecoder:
         self._framed = False
         """Whether the answer began as only the rows that are left begin theirs."""
         self._set_pairs()
-        self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
+        self._closers: tuple[str, ...] = (
+            (*self._pairs.values(), *answer_marks(self._rows)) if thinking else ()
+        )
         """What ends the reasoning that is open."""
         self._interrupted = False
         """Whether a call ended reasoning that was not closed."""
@@ -340,22 +348,30 @@ class TextDecoder:
         """A mark was found: reasoning opens or closes, the mark is dropped, or a block begins."""
         if self._closers:
             if mark in self._closers:
-                self._set_closers((), found + len(mark))
+                # A mark that begins the answer is read as such when the reasoning has ended.
+                self._set_closers((), found + (mark in self._pairs.values() and len(mark)))
                 return
         elif mark in self._pairs and (mark not in self._markers.forms or not self._calls):
-            self._set_closers((self._pairs[mark],), found + len(mark))
+            rows = tuple(row for row in self._rows if mark in dict(row.reasoning))
+            if mark.startswith("<|") and self._state.blank and self._auto and not self._calls:
+                self._settle_on(rows)
+            self._set_closers((self._pairs[mark], *answer_marks(rows)), found + len(mark))
             return
         elif mark in self._markers.drops and (mark not in self._markers.strays or self._gap):
             self._skip(found + len(mark))
             return
         elif mark in self._markers.begins:
             self._skip(found + len(mark))
-            self._framed = True
-            self._rows = self._markers.begins[mark]
-            self._set_pairs()
+            self._settle_on(self._markers.begins[mark])
             self._update_markers()
             return
         self._begin_block(found)
+
+    def _settle_on(self, rows: "tuple[Dialect, ...]") -> None:
+        """Only these rows have the token that the answer began with."""
+        self._framed = True
+        self._rows = rows
+        self._set_pairs()
 
     def _set_closers(self, closers: tuple[str, ...], end: int) -> None:
         self._skip(end)
