@@ -1,6 +1,8 @@
 """Blocks whose meaning depends on what follows them, in one piece and by the character."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.dialects.samples import TOOLS
 
 from toolglot.dialects import reader
@@ -46,6 +48,27 @@ def test_among_declared_tools_an_answer_may_end_with_a_bare_call(call):
         assert taken_apart(text) == (text, "", [])
 
 
+PROSE = st.text("abcXYZ .,:;!?()<>&*#-_=/|\n\t0123456789", min_size=1).filter(str.strip)
+FENCES = ["", "```json\n", "```\n", "~~~\n", "> ", "1. ", "`"]
+
+
+@given(
+    before=PROSE, after=PROSE, call=st.sampled_from([OBJECT, f"[{OBJECT}]", LIST]), data=st.data()
+)
+def test_words_around_an_example_never_make_it_a_call(before, after, call, data):
+    """Without declared tools, and with others than the example names."""
+    fence = data.draw(st.sampled_from(FENCES))
+    for text in (
+        f"{before}\n{fence}{call}",
+        f"{fence}{call}\n{after}",
+        f"{before}{fence}{call}{after}",
+    ):
+        for tools in (None, ["sing_bell"]):
+            parsed = parse_text(text, tools)
+            assert parsed.calls == ()
+            assert parsed.content == text
+
+
 def test_a_list_of_calls_may_end_a_line_and_an_object_may_not():
     assert taken_apart(f"Now: {LIST}") == ("Now: ", "", ["ring_bell"])
     assert taken_apart(f"Such as: {OBJECT}")[2] == []
@@ -75,6 +98,20 @@ def test_marks_that_begin_an_answer_tell_the_dialect():
     assert parse_text(text).dialect is None
     mention = f"Say {text}"
     assert taken_apart(mention) == (mention, "", [])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("kimi_k3", "<|open|>think<|sep|>Hm.<|open|>response<|sep|>Yes.<|close|>response<|sep|>"),
+        ("cohere_command3", "<|START_THINKING|>Hm.<|START_RESPONSE|>Yes.<|END_RESPONSE|>"),
+        ("inkling", "<|content_thinking|>Hm.<|message_model|><|content_text|>Yes.<|end_message|>"),
+        ("gemma4", "<|channel>thought\nHm.<channel|>Yes.<turn|>"),
+    ],
+)
+def test_the_mark_of_an_answer_ends_reasoning_that_was_not_closed(dialect, text):
+    for name in (dialect, "auto"):
+        assert taken_apart(text, dialect=name) == ("Yes.", "Hm.", [])
 
 
 def test_empty_blocks():

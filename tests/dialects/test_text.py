@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the bars and gaps are what the models write
 """Text in, segments out: what is no call stays text, whatever the text and however it is cut."""
 
 import json
@@ -175,6 +176,84 @@ def test_detection_is_the_same_every_time_s3_19():
 def test_unknown_dialect_is_refused():
     with pytest.raises(ValueError, match="unknown dialect klingon"):
         TextDecoder("klingon")
+
+
+# --- what models get wrong and servers forgive ----------------------------------------------------
+
+ONCE = '{"name": "ring_bell", "arguments": {"times": 2}}'
+BELLS = {
+    "hermes": f"<tool_call>\n```json\n{ONCE}\n```\n</tool_call>",
+    "gigachat3": f"<|function_call|>```json\n{ONCE}\n```",
+    "harmony": "<|channel|>commentary to=functions.ring_bell<|message|>"
+    '```json\n{"times": 2}\n```<|call|>',
+    "xml_id_name_args": "<tool_call><name>ring_bell</name><arguments>```json\n"
+    '{"times": 2}\n```</arguments></tool_call>',
+    "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ring_bell<｜tool▁sep｜>"
+    '{"times": 2<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.ring_bell:0"
+    '<|tool_call_argument_begin|>{"times": 2<|tool_call_end|><|tool_calls_section_end|>',
+    "glm45": '<tool_call>ring_bell\n{"times": 2}\n<tool_call>ring_bell\n{"times": 2}</tool_call>',
+    "generic_tool_xml": '<tool name="ring_bell">\n<times>2</times>\n',
+}
+"""A fence in the block, a brace that is missing, an echo of the call, an end that is missing."""
+
+
+@pytest.mark.parametrize("dialect", BELLS)
+def test_one_call_is_recovered(dialect):
+    for parsed in (parse_text(BELLS[dialect], TOOLS, dialect), fed([*BELLS[dialect]], dialect)):
+        assert [json.loads(call.arguments) for call in parsed.calls] == [{"times": 2}]
+        assert parsed.content.strip() == ""
+
+
+TWO_BELLS = {
+    "glm45": "<tool_call>ring_bell\n<arg_key>times</arg_key>\n<arg_value>2</arg_value>\n"
+    "<tool_call>ring_bell\n<arg_key>times</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+    "gemma4": "<|tool_call>call:ring_bell{times:2}<|tool_call>call:ring_bell{times:3}<tool_call|>",
+    "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ring_bell<｜tool▁sep｜>"
+    '{"times": 2}<｜tool▁call▁begin｜>ring_bell<｜tool▁sep｜>{"times": 3}<｜tool▁call▁end｜>'
+    "<｜tool▁calls▁end｜>",
+    "step3": "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>"
+    '<steptml:invoke name="ring_bell">\n<steptml:parameter name="times">2</steptml:parameter>\n'
+    "<｜tool_call_end｜><｜tool_call_begin｜>function<｜tool_sep｜>"
+    '<steptml:invoke name="ring_bell">\n<steptml:parameter name="times">3</steptml:parameter>\n'
+    "</steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>",
+    "gorilla_openfunctions": "<<function>>ring_bell(times=2)<<function>>ring_bell(times=3)",
+}
+"""The first call has no end of its own."""
+
+
+@pytest.mark.parametrize("dialect", TWO_BELLS)
+def test_a_call_that_the_next_one_ends(dialect):
+    text = TWO_BELLS[dialect]
+    for parsed in (parse_text(text, TOOLS, dialect), fed([*text], dialect)):
+        assert [json.loads(call.arguments) for call in parsed.calls] == [{"times": 2}, {"times": 3}]
+        assert parsed.content.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("raw", "query"),
+    [
+        ('"a "full" moon"', 'a "full" moon'),
+        ('"a "full", or new moon"', 'a "full", or new moon'),
+        ("'it's full'", "it's full"),
+        ('"\\"full\\""', '"full"'),
+    ],
+)
+def test_quotes_inside_quotes(raw, query):
+    text = f'<tool_call>{{"name": "look_up", "arguments": {{"query": {raw}}}}}</tool_call>'
+    for parsed in (parse_text(text, TOOLS), fed([*text], "auto")):
+        assert [json.loads(call.arguments) for call in parsed.calls] == [{"query": query}]
+
+
+def test_a_parameter_that_the_next_one_ends():
+    text = (
+        '<function name="note_tide"><param name="port">Oslo<param name="hours">3</param></function>'
+    )
+    (call,) = parse_text(text, TOOLS, "minicpm5").calls
+    assert json.loads(call.arguments) == {"port": "Oslo", "hours": 3}
+    other = text.replace("hours", "other")
+    (call,) = parse_text(other, TOOLS, "minicpm5").calls
+    assert json.loads(call.arguments) == {"port": 'Oslo<param name="other">3'}
 
 
 # --- streaming ------------------------------------------------------------------------------------

@@ -23,6 +23,35 @@ _ESCAPES: Final = {
 }  # fmt: skip
 _HEX: Final = {"x": 2, "u": 4, "U": 8}
 _MAX_DIGITS: Final = 4000
+_MAX_SPACE: Final = 64
+_BEHIND_STRING: Final = frozenset(":}])\"'<`|;")
+_NEXT: Final = re.compile(
+    r"[\"'{\[\]})\d+.-]|(?:true|false|null|True|False|None)\b|\w{1,64}\s{0,8}[=:]|\w{0,64}\s{0,8}\Z"
+)
+"""What may follow the comma behind a string: a value, the key or the name of one, or the end."""
+
+
+def _ends_string(text: str, pos: int) -> bool | None:
+    """Whether a quote before this place ends its string; none if only more text can tell.
+
+    Models forget to escape quotes in strings. A quote that ends one has punctuation behind it, and
+    a comma is followed by the next value or key.
+    """
+    char, pos = _significant(text, pos)
+    if char == ",":
+        match = _NEXT.match(text, _significant(text, pos + 1)[1])
+        if match is None:
+            return False
+        return None if match.end() == len(text) else True
+    return None if not char and pos == len(text) else not char or char in _BEHIND_STRING
+
+
+def _significant(text: str, pos: int) -> tuple[str, int]:
+    """The next character that is no space, and its place; nothing if there is too much space."""
+    end = min(len(text), pos + _MAX_SPACE)
+    while pos < end and text[pos].isspace():
+        pos += 1
+    return (text[pos] if pos < end else ""), pos
 
 
 class JsonScanner:
@@ -39,11 +68,11 @@ class JsonScanner:
         self._depth: list[str] = []
         self._before = ""
 
-    def advance(self, buf: str) -> bool:
+    def advance(self, buf: str, *, final: bool = False) -> bool:
         """Read on; true when the end, or something that no JSON holds, was found."""
         while self.pos < len(buf):
             if self._quote:
-                if not self._string(buf):
+                if not self._string(buf, final=final):
                     return False
                 continue
             match = _SIGNIFICANT.search(buf, self.pos)
@@ -55,7 +84,7 @@ class JsonScanner:
                 return True
         return False
 
-    def _string(self, buf: str) -> bool:
+    def _string(self, buf: str, *, final: bool) -> bool:
         match = _STRING_STOP[self._quote].search(buf, self.pos)
         if match is None:
             self.pos = len(buf)
@@ -66,7 +95,13 @@ class JsonScanner:
                 return False
             self.pos = match.end() + 1
             return True
+        ends = _ends_string(buf, match.end())
+        if ends is None and not final:
+            self.pos = match.start()
+            return False
         self.pos = match.end()
+        if ends is False:
+            return True
         self._before = self._quote
         self._quote = ""
         self.in_string = False
@@ -208,9 +243,12 @@ class Literal:
                 raise ValueError("open string")
             pieces.append(text[self.pos : match.start()])
             self.pos = match.end()
-            if match.group() == quote:
+            if match.group() != quote:
+                pieces.append(self._escape())
+            elif _ends_string(text, self.pos) is False:
+                pieces.append(quote)
+            else:
                 return _joined("".join(pieces))
-            pieces.append(self._escape())
 
     def _escape(self) -> str:
         char = self.text[self.pos : self.pos + 1]

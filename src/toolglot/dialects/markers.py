@@ -65,17 +65,23 @@ class SearchState(NamedTuple):
 class MarkerSearch(Stops):
     """Marks that are searched for in text that is still coming."""
 
-    __slots__ = ("_growing", "search")
+    __slots__ = ("_after", "_growing", "search")
 
     def __init__(self, *marks: str, follows: Mapping[str, str] | None = None) -> None:
         super().__init__(*marks, follows=follows)
         self._growing = frozenset(mark[:end] for mark in self.marks for end in range(1, len(mark)))
+        self._after = {mark: re.compile(after).match for mark, after in (follows or {}).items()}
         self.search = re.compile(cut_pattern(self.marks, follows)).search
         """Finds the first mark, or what may become one at the end of the text."""
 
     def may_grow(self, buf: str, match: re.Match[str]) -> bool:
         """Whether what `search` found may become a mark, or another one, with more text."""
-        return match.end() == len(buf) and match.group() in self._growing
+        mark = match.group()
+        if match.end() == len(buf) and mark in self._growing:
+            return True
+        fits = self._after.get(mark)
+        after = fits(buf, match.end()) if fits is not None else None
+        return after is not None and after.end(1) == len(buf)
 
 
 class MarkerSet:
@@ -110,7 +116,7 @@ class MarkerSet:
         for opener, forms in self.forms.items():
             patterns = {form.follows for _, form in forms}
             if "" not in patterns and opener not in others:
-                found[opener] = f"(?={'|'.join(sorted(patterns))})"
+                found[opener] = f"(?=({'|'.join(sorted(patterns))}))"
         return found
 
     def _other_marks(self, rows: tuple[Dialect, ...], state: SearchState) -> tuple[str, ...]:
@@ -149,3 +155,9 @@ def reasoning_pairs(rows: tuple[Dialect, ...], *, auto: bool, marked_only: bool)
         return {}
     several = auto and len(rows) > 1
     return dict(pair for row in rows if not (several and row.needs_tools) for pair in row.reasoning)
+
+
+@lru_cache(256)
+def answer_marks(rows: tuple[Dialect, ...]) -> tuple[str, ...]:
+    """Marks that begin an answer, and so end reasoning that was not closed."""
+    return tuple(dict.fromkeys(mark for row in rows for mark in row.begins))

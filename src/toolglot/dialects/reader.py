@@ -339,7 +339,7 @@ class Reader:
         start = self.pos
         scan = JsonScanner(start, loose=loose)
         while True:
-            done = scan.advance(self.buf)
+            done = scan.advance(self.buf, final=self.final)
             if progress is not None:
                 progress(scan.pos)
             if done or not (yield from self.more()):
@@ -349,6 +349,26 @@ class Reader:
             raise NotACall
         self.pos = scan.pos
         return self.buf[start : self.pos], scan.complete
+
+    def whole_value(self, ends: "Stops", progress: "Progress | None" = None) -> Steps[str]:
+        """The text of the object that comes next.
+
+        One whose last brackets are missing ends where the mark comes that ends its call.
+        """
+        start = self.pos
+        try:
+            text, complete = yield from self.value(loose=True, progress=progress)
+        except NotACall:
+            text, complete = "", False
+        if complete:
+            return text
+        match = ends.pattern.search(self.buf, start)
+        if match is not None:
+            self.pos = match.start()
+            return self.buf[start : self.pos]
+        if not text.rstrip().endswith(("}", "]", '"')):
+            raise NotACall
+        return text
 
     # --- what becomes of it -------------------------------------------------------------------
 
@@ -516,8 +536,9 @@ class Form:
 
     openers: tuple[str, ...]
     at: str = "any"
-    """Where the opener counts: `any`where, at the start of a `line`, at the `start` of the answer,
-    `loose`: anywhere, but at the start if the dialect is not known; or `begin`: without opener.
+    """Where the opener counts: `any`where, at the start of a `word` or `line`, at the `start` of
+    the answer, `loose`: anywhere, but at the start if the dialect is not known; or `begin`: without
+    opener.
     """
     special: bool = False
     """Whether the opener is a token of its own, which a model cannot write by mentioning it."""

@@ -17,7 +17,13 @@ from toolglot.dialects.deferred import (
     known_what_follows,
     unless_closed,
 )
-from toolglot.dialects.markers import SearchState, follows, marker_set, reasoning_pairs
+from toolglot.dialects.markers import (
+    SearchState,
+    answer_marks,
+    follows,
+    marker_set,
+    reasoning_pairs,
+)
 from toolglot.dialects.reader import (
     ArgumentSegment,
     BrokenSegment,
@@ -53,6 +59,8 @@ __all__ = [
 _TRIES: Final = 8
 """How many blocks may begin inside text that turned out to be no block; bounds the work."""
 _FENCES: Final = ("```", "~~~")
+_MANY: Final = 64
+"""How many pieces of text wait to be looked at."""
 
 
 class ParsedText(msgspec.Struct, frozen=True):
@@ -106,39 +114,78 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
 
 
 class _LineState:
-    """What is known of the text so far: its line, its fences, and whether it has begun."""
+    """What is known of the text so far: its line, its fences, and whether it has begun.
 
-    __slots__ = ("blank", "fence", "head", "last")
+    Only marks ask for it, so text is looked at when one was found, or when much has come.
+    """
+
+    __slots__ = ("_fence", "_head", "_last", "_new", "blank")
 
     def __init__(self) -> None:
         self.blank = True
-        self.fence = ""
-        self.head = ""
-        """The first characters of the current line, without indentation."""
-        self.last = ""
+        self._fence = ""
+        self._head = ""
+        self._last = ""
+        self._new: list[str] = []
 
     def take(self, text: str) -> None:
         """More text for the user."""
-        if not self.blank and len(self.head) >= len(_FENCES[0]) and "\n" not in text:
-            self.last = text[-1:] or self.last
+        new = self._new
+        new.append(text)
+        if self.blank:
+            self.blank = not text.strip()
+        elif len(new) > _MANY:
+            self._read()
+
+    @property
+    def fence(self) -> str:
+        """The fence that is open."""
+        self._read()
+        return self._fence
+
+    @property
+    def head(self) -> str:
+        """The first characters of the current line, without indentation."""
+        self._read()
+        return self._head
+
+    @property
+    def last(self) -> str:
+        """The last character."""
+        self._read()
+        return self._last
+
+    def _read(self) -> None:
+        if not self._new:
             return
+        text, self._new = "".join(self._new), []
+        if "`" in text or "~" in text:
+            self._take_lines(text)
+        else:
+            start = text.rfind("\n") + 1
+            if start:
+                self._head = text[start:].lstrip()[: len(_FENCES[0])]
+            elif len(self._head) < len(_FENCES[0]):
+                self._head = (self._head + text).lstrip()[: len(_FENCES[0])]
+        self._last = text[-1:] or self._last
+
+    def _take_lines(self, text: str) -> None:
+        """Text in which a fence may begin or end."""
         first, *rest = text.split("\n")
         self._line(first)
         for line in rest:
-            self.head = ""
+            self._head = ""
             self._line(line)
-        self.last = text[-1:] or self.last
-        self.blank = self.blank and not text.strip()
 
     def _line(self, text: str) -> None:
-        if len(self.head) >= len(_FENCES[0]):
+        if len(self._head) >= len(_FENCES[0]):
             return
-        self.head = (self.head + text).lstrip()[: len(_FENCES[0])]
-        if self.head in _FENCES:
-            if not self.fence:
-                self.fence = self.head
-            elif self.fence == self.head:
-                self.fence = ""
+        self._head = (self._head + text).lstrip()[: len(_FENCES[0])]
+        if self._head in _FENCES:
+            if not self._fence:
+                self._fence = self._head
+            elif self._fence == self._head:
+                self._fence = ""
 
 
 class TextDecoder:
@@ -166,7 +213,9 @@ class TextDecoder:
         self._framed = False
         """Whether the answer began as only the rows that are left begin theirs."""
         self._set_pairs()
-        self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
+        self._closers: tuple[str, ...] = (
+            (*self._pairs.values(), *answer_marks(self._rows)) if thinking else ()
+        )
         """What ends the reasoning that is open."""
         self._interrupted = False
         """Whether a call ended reasoning that was not closed."""
@@ -177,6 +226,8 @@ class TextDecoder:
         """The id of the last call that was streamed before it was complete."""
         self._gap = True
         """Whether nothing but space came since the last call."""
+        self._in_words = False
+        """Whether more words change nothing but the line."""
         self._no_block()
         self._update_markers()
         if not thinking and not marked_only:
@@ -212,10 +263,26 @@ class TextDecoder:
 
     def feed(self, text: str) -> list[Segment]:
         """More text; what is certain now."""
-        if self._block is None and not self._reader.buf and self._search(text, 0) is None:
-            # By far the most text: words, and nothing that may become anything else.
-            return self._as_segments(text) if text else []
-        self._reader.append(text)
+        reader = self._reader
+        if self._block is None and self._search_from == 0:
+            # By far the most text: words, and at most the beginning of a mark at their end.
+            if reader.buf:
+                text, reader.buf = reader.buf + text, ""
+            match = self._search(text)
+            if match is None:
+                self._reach = 0
+                if self._in_words and text:
+                    self._line.take(text)
+                    return [TextSegment(text)]
+                return self._as_segments(text) if text else []
+            if self._markers.stops.may_grow(text, match):
+                start = match.start()
+                reader.buf = text[start:]
+                self._reach -= start
+                return self._as_segments(text[:start]) if start else []
+            reader.buf = text
+        else:
+            reader.append(text)
         return self._run()
 
     def close(self) -> list[Segment]:
@@ -246,6 +313,7 @@ class TextDecoder:
             self._interrupted,
             self._closers,
         )
+        self._in_words = False
         self._markers = marker_set(self._state)
         self._search = self._markers.stops.search
 
@@ -280,22 +348,30 @@ class TextDecoder:
         """A mark was found: reasoning opens or closes, the mark is dropped, or a block begins."""
         if self._closers:
             if mark in self._closers:
-                self._set_closers((), found + len(mark))
+                # A mark that begins the answer is read as such when the reasoning has ended.
+                self._set_closers((), found + (mark in self._pairs.values() and len(mark)))
                 return
         elif mark in self._pairs and (mark not in self._markers.forms or not self._calls):
-            self._set_closers((self._pairs[mark],), found + len(mark))
+            rows = tuple(row for row in self._rows if mark in dict(row.reasoning))
+            if mark.startswith("<|") and self._state.blank and self._auto and not self._calls:
+                self._settle_on(rows)
+            self._set_closers((self._pairs[mark], *answer_marks(rows)), found + len(mark))
             return
         elif mark in self._markers.drops and (mark not in self._markers.strays or self._gap):
             self._skip(found + len(mark))
             return
         elif mark in self._markers.begins:
             self._skip(found + len(mark))
-            self._framed = True
-            self._rows = self._markers.begins[mark]
-            self._set_pairs()
+            self._settle_on(self._markers.begins[mark])
             self._update_markers()
             return
         self._begin_block(found)
+
+    def _settle_on(self, rows: "tuple[Dialect, ...]") -> None:
+        """Only these rows have the token that the answer began with."""
+        self._framed = True
+        self._rows = rows
+        self._set_pairs()
 
     def _set_closers(self, closers: tuple[str, ...], end: int) -> None:
         self._skip(end)
@@ -330,6 +406,8 @@ class TextDecoder:
             return True
         if "line" in (form.at, form.tail) and line.head:
             return False
+        if form.at == "word" and not (line.blank or line.last.isspace()):
+            return False
         return form.special or (not line.fence and line.last != "`")
 
     def _skip(self, end: int) -> None:
@@ -356,6 +434,7 @@ class TextDecoder:
         self._gap = self._gap and not text.strip()
         if blank and not self._line.blank:
             self._update_markers()
+        self._in_words = not (self._line.blank or self._gap or self._closers)
 
     def _drain(self) -> list[Segment]:
         done, self._reader.out = self._reader.out, []
@@ -444,6 +523,7 @@ class TextDecoder:
                 self._on_call()
 
     def _on_call(self) -> None:
+        self._in_words = False
         self._calls += 1
         self._gap = True
         self._interrupted = self._interrupted or bool(self._closers)

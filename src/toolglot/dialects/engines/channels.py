@@ -97,11 +97,11 @@ class ChannelForm(Form):
             yield from self._blocks(reader)
             return
         yield from reader.spaces()
+        if (yield from reader.literal("```json", "```")):
+            yield from reader.spaces()
         if (yield from reader.peek()) != "{":
             raise NotACall
-        text, complete = yield from reader.value(loose=True)
-        if not complete:
-            raise NotACall
+        text = yield from reader.whole_value(Stops(*self.ends))
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):
@@ -111,6 +111,9 @@ class ChannelForm(Form):
             raise NotACall
         end = reader.pos
         yield from reader.spaces()
+        if (yield from reader.literal("```")):
+            end = reader.pos
+            yield from reader.spaces()
         if not (yield from reader.literal(*self.ends)):
             reader.pos = end
         reader.offer(name, text if literals.is_json(text) else encoded(value))

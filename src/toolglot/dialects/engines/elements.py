@@ -73,7 +73,7 @@ class ElementForm(Form):
 
     def _one(self, reader: Reader, end: Stops, given: dict[str, str]) -> Steps[None]:
         body, stop = yield from reader.until(end)
-        if not stop:
+        if not stop and (self.input or _children(body.strip()) is None):
             raise NotACall
         if self.input:
             yield from self._input(reader, body.strip())
@@ -147,6 +147,8 @@ class ElementForm(Form):
         yield from reader.expect(f"<{self.input}>")
         text, _ = yield from reader.until(Stops(f"</{self.input}>"))
         text = text.strip()
+        if text.startswith("```"):
+            text = text.strip("`").removeprefix("json").strip()
         key = reader.tools.sole_string(reader.tools.resolve(name) or "")
         if text.startswith("{"):
             reader.offer(name, _json_text(text))
@@ -238,6 +240,8 @@ def _object(text: str) -> tuple[str, str, str]:
 
 
 def _json_text(text: str) -> str:
+    if text.startswith("```"):
+        text = text.strip("`").removeprefix("json").strip()
     if not text:
         return "{}"
     value = _lenient(text)

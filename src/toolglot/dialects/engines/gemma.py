@@ -44,11 +44,14 @@ class GemmaForm(Form):
         """The text behind the brace up to the closer, which does not count inside quotes."""
         start = reader.pos
         quoted = False
-        outside, inside = Stops(self.quote, *self.closers), Stops(self.quote)
+        outside, inside = Stops(self.quote, *self.closers, *self.openers), Stops(self.quote)
         while True:
             _, stop = yield from reader.until(inside if quoted else outside)
             if not stop:
                 return (yield from self._unquoted(reader, start))
+            if stop in self.openers:
+                reader.pos -= len(stop)
+                return reader.buf[start : reader.pos]
             if stop != self.quote:
                 return reader.buf[start : reader.pos - len(stop)]
             quoted = not quoted

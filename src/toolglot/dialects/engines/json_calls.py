@@ -23,6 +23,7 @@ _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "action_input",
 _IDS: Final = ("id", "tool_call_id", "call_id")
 _INNER: Final = ("function", "tool_call", "function_call")
 _LISTS: Final = ("tool_calls", "content", "calls")
+_FENCES: Final = ("```json", "```")
 _CODE_END: Final = Stops("</code>")
 _MAX_LEAD: Final = 256
 _MAX_HEAD: Final = 512
@@ -93,17 +94,9 @@ class JsonForm(Form):
             return json_array(opener, closer, keyed=self.keyed)
         return JsonWriter(begin=opener, end=closer, keyed=self.keyed)
 
-    def read(self, reader: Reader, opener: str) -> Steps[None]:  # noqa: C901
+    def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read values until none follows."""
-        if self.keeps_opener:
-            reader.pos -= len(opener)
-        if self.lead:
-            yield from self._led(reader)
-        skipped = self.before if self.keeps_opener else (*self.before, opener)
-        while True:
-            yield from reader.spaces()
-            if not skipped or not (yield from reader.literal(*skipped)):
-                break
+        fenced = yield from self._begin(reader, opener)
         if self.empty and self.closers and (yield from reader.literal(*self.closers)):
             return
         calls: list[FoundCall] = []
@@ -116,6 +109,9 @@ class JsonForm(Form):
             calls.extend(found)
             end = reader.pos
             yield from reader.spaces()
+            if fenced and (yield from reader.literal(_FENCES[-1])):
+                end = reader.pos
+                yield from reader.spaces()
             if not self.between:
                 break
             while (yield from reader.peek()) in tuple(self.between):
@@ -129,6 +125,22 @@ class JsonForm(Form):
                 calls = []
                 reader.pos = after
         yield from self._close(reader, calls, end)
+
+    def _begin(self, reader: Reader, opener: str) -> Steps[bool]:
+        """Skip what comes before the value; whether it is in a fence."""
+        if self.keeps_opener:
+            reader.pos -= len(opener)
+        if self.lead:
+            yield from self._led(reader)
+        skipped = self.before if self.keeps_opener else (*self.before, opener)
+        while True:
+            yield from reader.spaces()
+            if not skipped or not (yield from reader.literal(*skipped)):
+                break
+        if self.keeps_opener or not (yield from reader.literal(*_FENCES)):
+            return False
+        yield from reader.spaces()
+        return True
 
     def _led(self, reader: Reader) -> Steps[None]:
         _, stop = yield from reader.until(Stops(*self.lead), _MAX_LEAD)

@@ -78,6 +78,7 @@ class PairForm(Form):
         key = f"<{self.key}{suffix}>"
         marks = [end, key, "{", *([f"<{self.separator}{suffix}>"] if self.separator else [])]
         yield from reader.spaces()
+        start = reader.pos
         name, stop = yield from reader.until(Stops("\n", *marks), _MAX_NAME)
         name = name.strip().removesuffix("\\n")
         if not plausible(name):
@@ -90,6 +91,7 @@ class PairForm(Form):
         yield from reader.spaces()
         if (yield from reader.peek()) == "{":
             arguments = yield from self._object(reader)
+            yield from self._echo(reader, start, f"<{self.call}{suffix}>")
             yield from reader.spaces()
             if not (yield from reader.literal(end)) and reader.pos < len(reader.buf):
                 raise NotACall
@@ -97,6 +99,17 @@ class PairForm(Form):
             reader.named(name)
             arguments = yield from self._pairs(reader, schema, suffix)
         reader.offer(name, encoded(arguments))
+
+    def _echo(self, reader: Reader, start: int, begin: str) -> Steps[None]:
+        """Skip a call that a model began again inside itself, word for word."""
+        end, written = reader.pos, reader.buf[start : reader.pos]
+        yield from reader.spaces()
+        if (yield from reader.literal(begin)):
+            yield from reader.spaces()
+            if (yield from reader.peek(len(written))) == written:
+                reader.pos += len(written)
+                return
+        reader.pos = end
 
     def _object(self, reader: Reader) -> Steps[dict[str, Any]]:
         text, _ = yield from reader.value(loose=True)
@@ -114,10 +127,15 @@ class PairForm(Form):
         arguments: dict[str, Any] = {}
         streamed = MemberArguments(reader)
         end, key = f"</{self.call}{suffix}>", f"<{self.key}{suffix}>"
+        begin = f"<{self.call}{suffix}>"
         key_end = Stops(f"</{self.key}{suffix}>", key, end)
         while True:
             yield from _blank(reader)
             if (yield from reader.literal(end)):
+                return arguments
+            here = reader.pos
+            if arguments and (yield from reader.literal(begin)):
+                reader.pos = here
                 return arguments
             if not (yield from reader.literal(key)):
                 if reader.final and reader.pos >= len(reader.buf) and arguments:
@@ -142,7 +160,7 @@ class PairForm(Form):
 
     def _value(self, reader: Reader, suffix: str, streamed: MemberArguments) -> Steps[str]:
         close, key = f"</{self.value}{suffix}>", f"<{self.key}{suffix}>"
-        end = f"</{self.call}{suffix}>"
+        end, begin = f"</{self.call}{suffix}>", f"<{self.call}{suffix}>"
         start = reader.pos
         stops = Stops(close, key, end)
         while True:
@@ -155,7 +173,7 @@ class PairForm(Form):
                 return reader.buf[start:at]
             after = reader.pos
             yield from reader.spaces()
-            follows = yield from reader.literal(key, end)
+            follows = yield from reader.literal(key, end, begin)
             if follows or reader.pos + len(end) > len(reader.buf):
                 reader.pos = after
                 return reader.buf[start:at]

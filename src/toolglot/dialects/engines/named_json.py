@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from toolglot.dialects import literals
@@ -59,6 +60,11 @@ class NamedForm(Form):
             between="" if self.begin else "\n",
             close=self.close[0] if self.close else "",
         )
+
+    @cached_property
+    def _ends(self) -> Stops:
+        """What ends the arguments of a call that lack their last brackets."""
+        return Stops(*self.end, *self.close, *self.begin, "\x00never")
 
     def read(self, reader: Reader, opener: str) -> Steps[None]:
         """Read calls until none follows."""
@@ -135,7 +141,11 @@ class NamedForm(Form):
         yield from reader.spaces()
         closed = bool(self.end) and (yield from reader.literal(*self.end))
         if not closed:
-            if self.must_end and (reader.pos < len(reader.buf) or arguments == "{}"):
+            here = reader.pos
+            follows = bool(self.begin) and (yield from reader.literal(*self.begin, *self.close))
+            reader.pos = here
+            cut = not follows and (here < len(reader.buf) or arguments == "{}")
+            if self.must_end and cut:
                 raise NotACall
             reader.pos = end if not fence else reader.pos
         if self.numbered and name.isdigit():
@@ -153,11 +163,8 @@ class NamedForm(Form):
             reader.offer(name, arguments)
 
     def _object(self, reader: Reader) -> Steps[str]:
-        text, complete = yield from reader.value(
-            loose=True, progress=ObjectArguments(reader, reader.pos)
-        )
-        if not complete and not text.rstrip().endswith(("}", "]", '"')):
-            raise NotACall
+        text = yield from reader.whole_value(self._ends, ObjectArguments(reader, reader.pos))
+        text = text.rstrip().removesuffix("```") if text.rstrip().endswith("```") else text
         try:
             value = literals.lenient(text)
         except (ValueError, ArithmeticError):

@@ -18,6 +18,8 @@ from toolglot.dialects.writers import TaggedWriter, Writer, literal
 _MAX_HEAD: Final = 512
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>/]+))")
 _WRAPPED: Final = ("arguments", "input", "properties", "parameters")
+_MAX_KEY: Final = 64
+_KEY: Final = re.compile(r"\s*[\"']?([\w.:-]+)[\"']?[^<>\n]*>")
 _CDATA: Final = "<![CDATA["
 _CDATA_END: Final = Stops("]]>")
 
@@ -135,7 +137,8 @@ class ParameterForm(Form):
     def _open_end(self, reader: Reader, arguments: dict[str, Any], body: str) -> Steps[None]:
         """A call that is not closed: fine before the next one or the end, if anything is in it."""
         here = reader.pos
-        follows = yield from reader.literal(*self.call, *(self.closers or self.call))
+        marks = (*self.call, *self.closers, *self.after, *self.before)
+        follows = yield from reader.literal(*marks)
         reader.pos = here
         if not follows and not (reader.final and here >= len(reader.buf)):
             raise NotACall
@@ -161,12 +164,14 @@ class ParameterForm(Form):
         streamed.uncertain |= key in _WRAPPED and coerce.parameter(schema, key) is None
         if not self.escaped and is_text(schema, key, attributes, plain=self.plain):
             streamed.open(key, reader.pos, trims=True)
-        raw = yield from self._raw(reader, streamed)
+        raw = yield from self._raw(reader, streamed, schema)
         if self.escaped:
             raw = html.unescape(raw)
         return key, typed(_trimmed(raw), schema, key, attributes, plain=self.plain)
 
-    def _raw(self, reader: Reader, streamed: MemberArguments) -> Steps[str]:
+    def _raw(
+        self, reader: Reader, streamed: MemberArguments, schema: Mapping[str, Any]
+    ) -> Steps[str]:
         """A value up to the closer that really ends it."""
         start = reader.pos
         stops = Stops(*self.parameter_end, *self.call_end, *self.closers, *self._next())
@@ -175,7 +180,11 @@ class ParameterForm(Form):
             end = reader.pos - len(stop)
             if not stop:
                 raise NotACall
-            if (yield from self._ends(reader, stop, end)):
+            if stop in self._next():
+                ends = yield from self._declared_next(reader, end, schema)
+            else:
+                ends = yield from self._ends(reader, stop, end)
+            if ends:
                 return reader.buf[start:end]
             reader.pos = end + len(stop)
 
@@ -184,21 +193,26 @@ class ParameterForm(Form):
             return ()
         return tuple(f"{each}{sep}" for each in self.parameter for sep in ("=", " name="))
 
+    def _declared_next(self, reader: Reader, end: int, schema: Mapping[str, Any]) -> Steps[bool]:
+        """Whether the next parameter ends a value: on a line of its own, or if it is declared."""
+        ahead = yield from reader.peek(_MAX_KEY)
+        reader.pos = end
+        if reader.buf[end - 1 : end] in ("\n", ">") or end == 0:
+            return True
+        match = _KEY.match(ahead)
+        return match is not None and coerce.parameter(schema, match[1]) is not None
+
     def _ends(self, reader: Reader, stop: str, end: int) -> Steps[bool]:
         """Whether a mark inside a value is its end; the reader is then behind the value."""
         after = reader.pos
         if stop in self.parameter_end:
             yield from reader.spaces()
             follows = yield from reader.literal(
-                *self.parameter, *self.call_end, *self.closers, *self.call
+                *self.parameter, *self.call_end, *self.closers, *self.call, *self.after
             )
             done = bool(follows) or (reader.final and reader.pos + 12 > len(reader.buf))
             reader.pos = after
             return done
-        reader.pos = end
-        if stop in self._next():
-            return reader.buf[end - 1 : end] in ("\n", ">") or end == 0
-        reader.pos = after
         yield from reader.spaces()
         follows = yield from reader.literal(*(self.closers or self.call), *self.call, *self.after)
         done = bool(follows) or reader.pos >= len(reader.buf)

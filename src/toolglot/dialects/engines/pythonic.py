@@ -57,6 +57,8 @@ class PythonForm(Form):
         text, stop = yield from reader.until(Stops(*self.closers))
         if not stop and not reader.final:
             raise NotACall
+        if stop in self.openers:
+            reader.pos -= len(stop)
         self._offer(reader, text)
 
     def _list(self, reader: Reader) -> Steps[str]:

@@ -69,15 +69,21 @@ ROWS: Final = (
         models="gpt-oss",
         example="<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
         '{"city": "Oslo"}<|call|>',
-        forms=(
+        forms=tuple(
             ChannelForm(
-                openers=("<|channel|>", "<|start|>assistant", " to=functions."),
+                openers=openers,
+                at=at,
                 special=True,
                 ends=("<|end|>", "<|call|>", "<|return|>"),
                 starts=("<|start|>assistant", "<|channel|>"),
                 reasoning=frozenset({"analysis"}),
                 words=frozenset({"user", "assistant"}),
-            ),
+            )
+            for openers, at in (
+                (("<|channel|>", "<|start|>assistant"), "any"),
+                ((" to=functions.",), "start"),
+                (("to=functions.",), "word"),
+            )
         ),
         write=NamedWriter(
             template="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>"
