@@ -80,24 +80,17 @@ def providers() -> str:
 
 
 def profiles() -> str:
-    """Return what is known about providers; a question mark is unknown."""
-    yes = {True: "yes", False: "no", None: "?"}
+    """Return where each provider is reached and where its key is found."""
     rows = (
         (
             f"`{each.name}`",
+            each.title,
             ", ".join(each.protocols),
-            yes[each.tools.parallel],
-            yes[each.tools.strict],
-            each.tools.streaming or "?",
-            str(each.tools.max_tools or "?"),
-            each.tools.ids,
-            each.reasoning.field if each.reasoning else "?",
-            ", ".join(f"`{quirk.word}`" for quirk in each.quirks),
+            ", ".join(f"`{name}`" for name in each.auth.env),
         )
         for each in profile_book.profiles()
     )
-    head = ("Name", "Protocols", "Many calls", "Strict", "Stream", "Tools", "Ids", "Reasoning")
-    return table((*head, "Quirks"), rows)
+    return table(("Name", "Provider", "Protocols", "Key from"), rows)
 
 
 def rule_books() -> str:
@@ -106,7 +99,7 @@ def rule_books() -> str:
     for name in provider_rules.book_names():
         book = provider_rules.load_book(name)
         about = dict.fromkeys(fact for rule in book.rules for fact in (*rule.set, *rule.add))
-        like = f"as `{book.like}`, and " if book.like else ""
+        like = f"as {', '.join(f'`{each}`' for each in book.like)}, and " if book.like else ""
         title = "unknown servers" if name == provider_rules.UNKNOWN else f"`{name}`"
         spoken = ", ".join(book.speaks)
         facts = like + ", ".join(f"`{fact}`" for fact in about)

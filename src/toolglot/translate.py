@@ -27,12 +27,13 @@ from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
-from toolglot.surface import Surface
+from toolglot.surface import FormSupport, Surface
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
 Body = bytes | str | dict[str, Any]
 
+_OWN_FORM: Final = FormSupport()
 _FIRST_ERROR: Final = 400
 """The least status that says that something failed."""
 
@@ -87,7 +88,9 @@ def translate_request(
     ctx = context or _context(Options(**options), source, target, body)
     wire = WireRequest(body=read_body(body, ctx), path=path)
     if context is None:
-        ctx.target = provider_surface(ctx.options, target, _model_of(wire, source))
+        ctx.target = provider_surface(
+            ctx.options, target, asked_model(wire.body, source, wire.path)
+        )
     request = get_protocol(source).decode_request(wire, ctx)
     if ctx.options.model is None and passes_through(body, source, target, ctx.options):
         if ctx.target is ctx.source:
@@ -106,19 +109,21 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None:
+    if restricted is request and target.limits.name is None and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
         body = {**body, "model": ctx.options.model} if "model" in body else body
     wire = get_protocol(target.name).encode_request(restricted, ctx)
-    return None if wire.body == body else wire
+    is_same = wire.body == body and target.form == _OWN_FORM
+    return None if is_same else _formed(wire, restricted, ctx)
 
 
-def _model_of(wire: WireRequest, source: str) -> str:
-    if "{model}" in get_protocol(source).SURFACE.path:
-        return wire.path.rpartition("/")[2].partition(":")[0]
-    model = wire.body.get("model")
+def asked_model(body: Body, source: str, path: str = "") -> str:
+    """The model that a request asks for; empty if it names none."""
+    if path and "{model}" in get_protocol(source).SURFACE.path:
+        return path.rpartition("/")[2].partition(":")[0]
+    model = read_body(body).get("model")
     return model if isinstance(model, str) else ""
 
 
@@ -127,7 +132,22 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
     adapt = adapt_in_protocol if source == target else adapt_request
-    return get_protocol(target).encode_request(adapt(request, ctx), ctx)
+    adapted = adapt(request, ctx)
+    return _formed(get_protocol(target).encode_request(adapted, ctx), adapted, ctx)
+
+
+def _formed(wire: WireRequest, request: Request, ctx: Context) -> WireRequest:
+    """A request on the wire in the form in which the provider wants its protocol."""
+    form = ctx.surfaces[1].form
+    if form == _OWN_FORM:
+        return wire
+    body = {key: value for key, value in wire.body.items() if key not in form.leaves_out}
+    path = (form.stream_path if request.stream else None) or form.path
+    return replace(
+        wire,
+        body={**form.adds, **body},
+        path=path.format(model=request.model) if path else wire.path,
+    )
 
 
 def passes_through(body: Body, source: str, target: str, options: Options) -> bool:

@@ -31,7 +31,7 @@ def sent(body, client, model, **fields):
     """The exchange, and what the gateway would send."""
     provider = upstream(**fields)
     protocol = provider.protocol_for(client, model)
-    options = provider.options(model, body["model"], strict=False, protocol=protocol)
+    options = provider.options(model, body["model"], strict=False)
     exchange = Exchange(client, protocol, options)
     made = exchange.request(json.dumps(body).encode())
     return exchange, made.path, json.loads(made.data)

@@ -13,7 +13,7 @@ from toolglot.adapt.answers.passes import adapt_response
 from toolglot.adapt.calls.ids import alias_ids, chooses_ids
 from toolglot.adapt.calls.pairing import pair_results
 from toolglot.adapt.messages.content import adapt_content, restrict_items
-from toolglot.adapt.messages.prompt_cache import adapt_cache_marks
+from toolglot.adapt.messages.prompt_cache import adapt_cache_marks, restrict_cache_marks
 from toolglot.adapt.messages.required_settings import bound_limits, require_limits, require_stream
 from toolglot.adapt.messages.settings import (
     adapt_output,
@@ -29,6 +29,7 @@ from toolglot.adapt.tools.definitions import adapt_choice, adapt_tools, limit_to
 from toolglot.adapt.tools.emulated import emulate_tools
 from toolglot.adapt.tools.freeform import freeform_to_function
 from toolglot.adapt.tools.hosted import map_provider_tools
+from toolglot.adapt.tools.members import restrict_members
 from toolglot.adapt.tools.names import alias_names, collapse_duplicates
 from toolglot.adapt.tools.namespaces import flatten_namespaces
 from toolglot.adapt.tools.schemas import narrow_schemas
@@ -87,6 +88,7 @@ TOOL_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (
     freeform_to_function,
     map_provider_tools,
     limit_tools,
+    restrict_members,
 )
 RENAMED_TOOLS: Final[tuple[RequestPass, ...]] = (alias_names, adapt_choice)
 REASONING_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (adapt_reasoning, adapt_sampling)
@@ -98,6 +100,7 @@ RESTRICTIONS: Final[tuple[RequestPass, ...]] = (
     restrict_items,
     restrict_roles,
     bound_limits,
+    restrict_cache_marks,
 )
 """What a request needs that stays in its protocol, for a provider that accepts less of that: in
 this order. Those in the middle run only where tools were replaced, or reasoning is restricted."""

@@ -24,6 +24,7 @@ _CHANGEABLE: Final = (
     "tools.choices",
     "tools.effort",
     "tools.explicit_strict",
+    "tools.members",
     "tools.kinds",
     "tools.most",
     "tools.name_rule",
@@ -44,11 +45,17 @@ _CHANGEABLE: Final = (
     "reasoning.takes_unsigned",
     "cache.marks",
     "cache.max_marks",
+    "cache.tools",
+    "cache.whole",
     "limits.least",
     "limits.most",
     "limits.name",
     "sampling.dropped",
     "sampling.temperature",
+    "form.adds",
+    "form.leaves_out",
+    "form.path",
+    "form.stream_path",
 )
 """What a provider may accept less of; the other facts are the form of the protocol itself."""
 

@@ -3,14 +3,22 @@
 Most requests are, and agents send long ones: they need not be decoded to know that.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
+from msgspec import Raw
+
+from toolglot.adapt.messages.settings import adapt_sampling
+from toolglot.adapt.reasoning.effort import adapt_reasoning
+from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.providers.facts import facts
+from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
+from toolglot.wire.message import WireRequest
 
 _Members: TypeAlias = Mapping[str, Any]
 _Check: TypeAlias = Callable[[_Members, Surface], bool]
@@ -101,13 +109,44 @@ def _number_of_tools(members: _Members, target: Surface) -> bool:
     return len(jsontext.elements(members["tools"])) <= most
 
 
-def _effort(members: _Members, target: Surface) -> bool:
-    if not target.reasoning.controls <= {"effort", "summary"}:
+def _reasoning(members: _Members, target: Surface) -> bool:
+    """Whether what is asked of reasoning stays as it is; for that, the settings alone are read."""
+    settings = target.settings
+    asking = {_head(settings[field]) for field in _ASKING if field in settings}
+    if asking.isdisjoint(members):
+        return True
+    heads = asking | {_head(settings[field]) for field in _BESIDE if field in settings}
+    body = {key: jsontext.read(members[key]) for key in heads & members.keys()}
+    wire = WireRequest(
+        body={"model": "m", **body, target.messages.path: []}, path=target.path.format(model="m")
+    )
+    ctx = Context(source=target, target=target)
+    request = get_protocol(target.name).decode_request(wire, ctx)
+    return adapt_sampling(adapt_reasoning(request, ctx), ctx) is request
+
+
+_ASKING: Final = ("reasoning", "output")
+"""Settings in whose members reasoning is asked for."""
+_BESIDE: Final = ("max_tokens", "temperature", "top_p", "top_k")
+"""Settings that it depends on."""
+
+
+def _head(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _ids(members: _Members, target: Surface) -> bool:
+    """Whether no id is too long, where a rule says nothing else of ids."""
+    rule = target.calls.id_rule
+    if rule is None or rule.most is None or rule.chars is not None:
         return False
-    value = _value(members, target.settings["reasoning"])
-    effort = value.get("effort") if isinstance(value, dict) else value
-    known = target.reasoning.efforts if "effort" in target.reasoning.controls else ()
-    return effort is None or effort in known
+    raw = members.get(target.messages.path, Raw())
+    return isinstance(raw, Raw) and _long_id(rule.most).search(raw) is None
+
+
+@cache
+def _long_id(most: int) -> re.Pattern[bytes]:
+    return re.compile(rb'"(?:tool_call_|call_)?id"\s*:\s*"[^"]{%d,}"' % (most + 1))
 
 
 def _no_tools(members: _Members, _target: Surface) -> bool:
@@ -122,6 +161,9 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "sampling.temperature": _temperature,
     "tools.most": _number_of_tools,
     "tools.effort": _no_tools,
-    "reasoning.efforts": _effort,
+    "calls.id_rule": _ids,
+    "reasoning.bars_sampling": _reasoning,
+    "reasoning.controls": _reasoning,
+    "reasoning.efforts": _reasoning,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""

@@ -151,6 +151,11 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         ctx.note("field-dropped", path, "there are no tools to choose from", "info")
         return replace(request, tool_choice=None, parallel_tool_calls=None)
     adapted = choice if _is_own(choice, request, target) else _narrowed(choice, target, path, ctx)
+    if adapted.mode in ("required", "tool") and target.tools.choices.isdisjoint(
+        {adapted.mode, f"allowed.{adapted.mode}"}
+    ):
+        ctx.note("choice-mapped", path, f"{target.name} accepts no {adapted.mode} here; auto")
+        adapted = ToolChoice(mode="auto")
     if adapted.mode in ("required", "tool") and _bars_force(request, target):
         ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
         adapted = ToolChoice(mode="auto")

@@ -107,9 +107,7 @@ def _exchange(request: IncomingRequest, target: Target) -> Exchange:
     if upstream is None:
         return Exchange(request.protocol, request.protocol, now=now)
     protocol = upstream.protocol_for(request.protocol, target.model)
-    options = upstream.options(
-        target.model, request.model, strict=request.strict, protocol=protocol
-    )
+    options = upstream.options(target.model, request.model, strict=request.strict)
     return Exchange(request.protocol, protocol, options, now=now)
 
 

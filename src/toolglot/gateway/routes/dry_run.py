@@ -50,7 +50,7 @@ def _preview(asked: Json, target: Target) -> Json:
     if upstream is None:
         return {"provider": target.name, "model": target.model}
     protocol = upstream.protocol_for(client, target.model)
-    options = upstream.options(target.model, model, strict=False, protocol=protocol)
+    options = upstream.options(target.model, model, strict=False)
     exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
     sent = exchange.request(jsontext.encode(body), path)
