@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import get_type_hints
 
+from provider_table import rows as provider_rows
+
 from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot import providers as provider_rules
@@ -121,6 +123,15 @@ def rule_facts() -> str:
     return table(("Fact", "Meaning"), rows)
 
 
+def provider_table() -> str:
+    """Return what is asked of each provider's models by each client, and which rules shaped it."""
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for provider, *row in provider_rows():
+        sections.setdefault(provider, []).append(tuple(row))
+    head = ("Model", "Clients", "Asked in", "Rules")
+    return "\n\n".join(f"## {name}\n\n{table(head, rows)}" for name, rows in sections.items())
+
+
 def families() -> str:
     """Return what is known about model families."""
     rows = (
@@ -170,6 +181,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "note-codes": note_codes,
     "options": options,
     "profiles": profiles,
+    "provider-table": provider_table,
     "providers": providers,
     "rule-books": rule_books,
     "rule-facts": rule_facts,

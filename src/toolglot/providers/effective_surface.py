@@ -30,6 +30,11 @@ def surface_for(
     return _made(_Key(protocol, family, rules, overrides))
 
 
+def made_of(protocol: str, family: ModelFamily | None, rules: tuple[ProviderRule, ...]) -> Surface:
+    """The surface that rules make, whoever they are of."""
+    return _made(_Key(protocol, family, rules, None))
+
+
 def check_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with facts that a user wrote, by their names."""
     for name, value in flatten(overrides).items():
