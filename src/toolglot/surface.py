@@ -124,9 +124,6 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     own: frozenset[str] | None = None
     """Types of tools that only this protocol has, and that are accepted; None: any."""
 
-    members: frozenset[str] | None = None
-    """Members of a function that only this protocol has, and that are accepted; None: any."""
-
     most: int | None = None
     """How many tools a request may declare; None: any number."""
 
@@ -168,6 +165,10 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
 
     formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
+
+    enforced: bool = False
+    """Its clients send other schemas than it takes: those of requests that stay in the protocol are
+    rewritten, too."""
 
     object_root: bool = False
     """A tool's schema is an object at its top, and no union around one."""
@@ -326,6 +327,13 @@ class FormSupport(Struct, frozen=True, kw_only=True):
     """Members that are written with every request."""
 
 
+class BodySupport(Struct, frozen=True, kw_only=True):
+    """Members of a request that a provider does not accept, wherever they stand."""
+
+    dropped: frozenset[str] = frozenset()
+    """Their wire paths, with `[]` for every element of a list: `messages[].name`."""
+
+
 class Surface(Struct, frozen=True, kw_only=True):
     """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
@@ -376,6 +384,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     limits: LimitSupport = LimitSupport()
     sampling: SamplingSupport = SamplingSupport()
     form: FormSupport = FormSupport()
+    body: BodySupport = BodySupport()
 
 
 _WAYS: Final[Mapping[str, frozenset[str]]] = {

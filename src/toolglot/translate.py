@@ -25,10 +25,11 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
-from toolglot.receipt import Receipt
+from toolglot.receipt import Receipt, Severity
 from toolglot.registry import get_protocol
 from toolglot.surface import FormSupport, Surface
 from toolglot.wire import jsontext
+from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
 Body = bytes | str | dict[str, Any]
@@ -109,14 +110,29 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None and target.form == _OWN_FORM:
+    is_own = not target.body.dropped and target.form == _OWN_FORM
+    if restricted is request and target.limits.name is None and is_own:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
         body = {**body, "model": ctx.options.model} if "model" in body else body
-    wire = get_protocol(target.name).encode_request(restricted, ctx)
+    wire = _without_members(get_protocol(target.name).encode_request(restricted, ctx), ctx)
     is_same = wire.body == body and target.form == _OWN_FORM
     return None if is_same else _formed(wire, restricted, ctx)
+
+
+def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:
+    """A request without the members that its provider does not accept, wherever they stand."""
+    dropped = ctx.target.body.dropped if ctx.target is not None else None
+    if not dropped:
+        return wire
+    body = without_members(wire.body, dropped, lambda path, value: _note_dropped(path, value, ctx))
+    return wire if body is wire.body else replace(wire, body=body)
+
+
+def _note_dropped(path: str, value: object, ctx: Context) -> None:
+    severity: Severity | None = "info" if value in (None, "", [], {}, False) else None
+    ctx.note("field-dropped", path, "the provider does not accept it", severity)
 
 
 def asked_model(body: Body, source: str, path: str = "") -> str:
@@ -133,7 +149,8 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
         request = replace(request, model=ctx.options.model)
     adapt = adapt_in_protocol if source == target else adapt_request
     adapted = adapt(request, ctx)
-    return _formed(get_protocol(target).encode_request(adapted, ctx), adapted, ctx)
+    wire = _without_members(get_protocol(target).encode_request(adapted, ctx), ctx)
+    return _formed(wire, adapted, ctx)
 
 
 def _formed(wire: WireRequest, request: Request, ctx: Context) -> WireRequest:

@@ -29,7 +29,6 @@ from toolglot.adapt.tools.definitions import adapt_choice, adapt_tools, limit_to
 from toolglot.adapt.tools.emulated import emulate_tools
 from toolglot.adapt.tools.freeform import freeform_to_function
 from toolglot.adapt.tools.hosted import map_provider_tools
-from toolglot.adapt.tools.members import restrict_members
 from toolglot.adapt.tools.names import alias_names, collapse_duplicates
 from toolglot.adapt.tools.namespaces import flatten_namespaces
 from toolglot.adapt.tools.schemas import narrow_schemas
@@ -88,7 +87,6 @@ TOOL_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (
     freeform_to_function,
     map_provider_tools,
     limit_tools,
-    restrict_members,
 )
 RENAMED_TOOLS: Final[tuple[RequestPass, ...]] = (alias_names, adapt_choice)
 REASONING_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (adapt_reasoning, adapt_sampling)

@@ -6,7 +6,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from toolglot.surface import Surface
@@ -24,12 +24,12 @@ _CHANGEABLE: Final = (
     "tools.choices",
     "tools.effort",
     "tools.explicit_strict",
-    "tools.members",
     "tools.kinds",
     "tools.most",
     "tools.name_rule",
     "tools.own",
     "tools.strict_default",
+    "schema.enforced",
     "schema.formats",
     "schema.object_root",
     "schema.output",
@@ -52,6 +52,7 @@ _CHANGEABLE: Final = (
     "limits.name",
     "sampling.dropped",
     "sampling.temperature",
+    "body.dropped",
     "form.adds",
     "form.leaves_out",
     "form.path",
@@ -110,3 +111,15 @@ def with_facts(
         made = replace(holder, **{fact: combine(getattr(holder, fact), read_fact(name, value))})
         surface = replace(surface, **{group: made}) if group else made
     return surface
+
+
+def plain_fact(surface: Surface, name: str) -> Any:
+    """The value of a fact as a user would write it."""
+    group, _, fact = name.rpartition(".")
+    value = getattr(getattr(surface, group) if group else surface, fact)
+    if value is None:
+        return ANY
+    plain = to_builtins(value)
+    if isinstance(value, frozenset):
+        return sorted(plain)
+    return list(plain) if isinstance(plain, tuple) else plain
