@@ -14,7 +14,7 @@ from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
-class IdentifierRule(Struct, frozen=True, kw_only=True):
+class IdentifierRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
 
     chars: str | None = None

@@ -157,6 +157,13 @@ def test_which_protocol_a_model_is_asked_in():
             "[[rules]]\n" + WHOLE.replace("set =", "add ="),
             "limits.least: only sets can be added to",
         ),
+        ("[[rules]]\n" + WHOLE + "models = ['']", "rule R-1: models: '' is no pattern of names"),
+        ("[[rules]]\n" + WHOLE + "models = ['a[1']", "models: 'a[1' is no pattern of names"),
+        ("[[rules]]\n" + WHOLE + "unless = ['b]']", "unless: 'b]' is no pattern of names"),
+        (
+            "[[rules]]\n" + WHOLE + "models = 'a*'",
+            "rule R-1: Expected `array`, got `str` - at `$",
+        ),
         (("[[rules]]\n" + WHOLE) * 2, "rule R-1: id: another rule has it already"),
     ],
 )

@@ -144,6 +144,7 @@ def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
         raise RuleBookError(f"{where}: it changes nothing; give set, add or speaks")
     _check_protocols(where, "speaks", rule.speaks)
     _check_protocols(where, "protocol", (rule.protocol,) if rule.protocol else ())
+    _check_patterns(where, rule)
     for key, value in (*rule.set.items(), *rule.add.items()):
         try:
             read_fact(key, value)
@@ -153,6 +154,13 @@ def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
         if "frozenset" not in str(facts()[key]):
             raise RuleBookError(f"{where}: {key}: only sets can be added to")
     return rule
+
+
+def _check_patterns(where: str, rule: ProviderRule) -> None:
+    for key in ("models", "unless"):
+        for pattern in getattr(rule, key):
+            if not pattern.strip() or pattern.count("[") != pattern.count("]"):
+                raise RuleBookError(f"{where}: {key}: {pattern!r} is no pattern of names")
 
 
 def _check_protocols(where: str, key: str, names: tuple[str, ...]) -> None:
