@@ -640,7 +640,7 @@ def replayed(body: Any, upstream: str, client: str, target: str, **options: Any)
 @pytest.mark.parametrize("client", [n for n in NAMES if n != "gemini"])
 def test_thought_signatures_come_back_on_their_part(client):
     """case-33: beside the call that had it, once, and on no other."""
-    [content], _ = replayed(GEMINI, "gemini", client, "gemini")
+    [_opening, content], _ = replayed(GEMINI, "gemini", client, "gemini")
     signed = [part.get("thoughtSignature") for part in content["parts"]]
     calls = [part["functionCall"]["args"] for part in content["parts"] if "functionCall" in part]
     assert calls == [{"n": 1}, {"n": 2}]
@@ -661,7 +661,7 @@ def test_thought_signatures_on_other_parts(client, part):
     """case-33"""
     parts = [part, {"functionCall": {"id": "c", "name": "f", "args": {}}}]
     body = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
-    [content], _ = replayed(body, "gemini", client, "gemini")
+    [_opening, content], _ = replayed(body, "gemini", client, "gemini")
     assert content["parts"] == parts
 
 
@@ -1205,7 +1205,7 @@ def test_arguments_that_are_cut_are_reported_not_repaired(source, target, argume
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
 @pytest.mark.parametrize("forced", [True, False])
 def test_no_tool_is_forced_while_anthropic_thinks(source, forced):
-    """case-24: forcing gives way to thinking, in sight; without thinking it stays."""
+    """case-24: forcing gives way to thinking with a budget, in sight; otherwise it stays."""
     tool: dict = {"name": "look", "parameters": {"type": "object"}}
     chat = source == "openai-chat"
     body: dict = {
@@ -1215,10 +1215,15 @@ def test_no_tool_is_forced_while_anthropic_thinks(source, forced):
         "messages" if chat else "input": [{"role": "user", "content": "hi"}],
     }
     thinking = {"reasoning_effort": "high"} if chat else {"reasoning": {"effort": "high"}}
-    wire, receipt = toolglot.translate_request(
+    adaptive, _ = toolglot.translate_request(
         {**body, **thinking}, source=source, target="anthropic"
     )
-    assert wire.body["thinking"]["type"] != "disabled"
+    assert adaptive.body["thinking"]["type"] == "adaptive"
+    assert adaptive.body["tool_choice"]["type"] == ("any" if forced else "auto")
+    wire, receipt = toolglot.translate_request(
+        {**body, **thinking}, source=source, target="anthropic", reasoning="budget"
+    )
+    assert wire.body["thinking"]["type"] == "enabled"
     assert wire.body["tool_choice"]["type"] == "auto"
     assert ("choice-mapped" in receipt.codes()) == forced
     calm, _ = toolglot.translate_request(body, source=source, target="anthropic")

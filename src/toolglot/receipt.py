@@ -47,6 +47,12 @@ CATALOGUE: Final[dict[str, Code]] = {
     "attribution-dropped": Code(
         "info", "the line by which a client names itself to its own provider was removed"
     ),
+    "turn-added": Code(
+        "info", "the target requires a turn that the source does not have; a short one was added"
+    ),
+    "nothing-to-send": Code(
+        "unsupported", "the request has no message that the target could answer"
+    ),
     "turns-merged": Code("info", "consecutive messages of one role were joined into one"),
     "results-reordered": Code("info", "tool results were moved to where the target requires them"),
     "prefill-changed": Code("lossy", "the target continues an assistant prefill differently"),
@@ -58,6 +64,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "the content was moved to the nearest place where the target accepts it"
     ),
     "part-replaced": Code("lossy", "the content was replaced by a text that names it"),
+    "blank-text": Code(
+        "info", "the target accepts no blank text; it was left out, or replaced where it was alone"
+    ),
     "text-joined": Code("info", "several texts were joined into one"),
     "citation-dropped": Code(
         "lossy", "the target cannot express these citations, so they were dropped"

@@ -5,6 +5,7 @@ one place and a new one needs no change elsewhere.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -63,6 +64,26 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     items: frozenset[str] | None = None
     """Types of parts that only this protocol has, and that are accepted; None: any."""
 
+    known_keys: frozenset[str] | None = None
+    """All members that a message may have; None: any."""
+
+    plain_types: frozenset[str] = frozenset()
+    """Types of items and parts that are texts, functions, their calls and results; none: they have
+    no types."""
+
+    blank_text: bool = True
+    """A text may be empty or white space."""
+
+    user_first: bool = False
+    """The first message must be the user's."""
+
+    prefill: Literal["kept", "trimmed", "refused"] = "kept"
+    """What becomes of a last message that begins the answer: it stays, must not end in white space,
+    or is refused."""
+
+    prefill_mark: str = ""
+    """The member that marks the beginning of an answer, where that is refused without."""
+
 
 class SystemSupport(Struct, frozen=True, kw_only=True):
     """Where system text may stand."""
@@ -80,12 +101,21 @@ class SystemSupport(Struct, frozen=True, kw_only=True):
     later: bool = True
     """System text may stand between other messages."""
 
+    after_user: bool = False
+    """System text between messages must follow the user's, and precede the model's or end them."""
+
+    single: bool = False
+    """There is one system message at most."""
+
     developer_role: bool = False
     """There is a role `developer` beside `system`."""
 
 
 class CallSupport(Struct, frozen=True, kw_only=True):
     """Calls and results: ids, arguments, order."""
+
+    member: str = ""
+    """The member of a message that has its calls, where they do not stand among its content."""
 
     matched_by: Literal["id", "name"] = "id"
     """How results find their calls."""
@@ -134,6 +164,9 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     hosted_alone: bool = False
     """It takes tools of its own only where no functions are declared."""
 
+    outputs: frozenset[str] | None = None
+    """Output formats that are accepted where tools are declared; None: all."""
+
     choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
     `allowed.required` that only required can."""
@@ -166,6 +199,9 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
     formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
 
+    booleans: bool = True
+    """Schemas inside a tool's may be `true` or `false`."""
+
     enforced: bool = False
     """Its clients send other schemas than it takes: those of requests that stay in the protocol are
     rewritten, too."""
@@ -184,6 +220,13 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
     """What may stand in which place (`user`, `assistant`, `result`, `system`), as `kind` or
     `kind.source`.
     """
+
+    types: Mapping[str, frozenset[str]] = {}
+    """Media types that are accepted of a kind given inline (`image`, `document`, `audio`), with
+    wildcards; other kinds: any."""
+
+    in_failures: bool = True
+    """The result of a call that failed may hold more than text."""
 
     fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
@@ -208,8 +251,9 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
     choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
 
-    bars_forced_tools: bool = False
-    """No tool can be forced while reasoning is on."""
+    bars_forced_tools: Literal["never", "with_budget", "when_on", "unless_off"] = "never"
+    """When no tool can be forced: while reasoning has a budget, while it is on, or unless it is
+    off, for models that reason by default."""
 
     bars_prefill: bool = False
     """Reasoning cannot be on while the last message is the beginning of the answer."""
@@ -223,11 +267,25 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     least_budget: int = 0
     """The smallest budget of tokens for reasoning."""
 
+    most_budget: int | None = None
+    """The largest budget; None: any."""
+
     efforts: tuple[str, ...] = ()
     """The efforts that it knows, from least to most."""
 
+    effort_path: str = ""
+    """Wire path of the effort, where it is not beside the rest."""
+
     takes_unsigned: bool = False
     """It takes readable reasoning that carries no state."""
+
+    history: Literal["kept", "refused", "with_calls"] = "kept"
+    """Whether earlier thoughts may be sent back, must not be, or must be wherever calls follow
+    them."""
+
+    member: str = ""
+    """The member of a message in which their words are sent back, where there are several; none: as
+    the client spelled it."""
 
     signed: bool = False
     """It takes reasoning back only with the signature that it came with."""
@@ -300,12 +358,34 @@ class LimitSupport(Struct, frozen=True, kw_only=True):
     most: int | None = None
     """The highest limit; a higher one is lowered to it."""
 
+    most_whole: int | None = None
+    """The highest limit of an answer that is not streamed."""
+
+    zero_counts: bool = False
+    """A limit of 0 asks for no answer; elsewhere it means that there is no limit."""
+
 
 class SamplingSupport(Struct, frozen=True, kw_only=True):
     """Settings that a provider or model does not accept although its protocol has them."""
 
     temperature: tuple[float, float] | None = None
     """The least and the highest temperature; None: any."""
+
+    ranges: Mapping[str, tuple[float, float]] = {}
+    """The least and the highest value of other settings, by their names in the interlingua."""
+
+    exclusive: bool = False
+    """A temperature and `top_p` exclude each other."""
+
+    most_stops: int | None = None
+    """How many stop sequences there may be; None: any number."""
+
+    blank_stops: bool = True
+    """Stop sequences may be white space."""
+
+    lengths: Mapping[str, int] = {}
+    """The longest text of a setting that names somebody or something, by its name in the
+    interlingua."""
 
     dropped: frozenset[str] = frozenset()
     """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
@@ -363,11 +443,20 @@ class Surface(Struct, frozen=True, kw_only=True):
     outputs: frozenset[str] = frozenset({"text", "json", "schema"})
     """Output formats that it can be asked for."""
 
+    known_keys: frozenset[str] | None = None
+    """All members that a request may have, where others are refused; None: any."""
+
+    json_needs_word: bool = False
+    """JSON without a schema is given only where a message has the word."""
+
     requires_max_tokens: bool = False
     """A request must give a token limit."""
 
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""
+
+    template_keys: frozenset[str] = frozenset()
+    """Wire keys that name messages which the provider keeps as a template."""
 
     minor: frozenset[str] = frozenset()
     """Wire keys that mean nothing outside the protocol: their loss is no loss of meaning."""
@@ -415,3 +504,40 @@ def with_reasoning(surface: Surface, kind: str | None, efforts: tuple[str, ...] 
     if (ways, kept) == (known.controls, known.efforts):
         return surface
     return replace(surface, reasoning=replace(known, controls=ways, efforts=kept))
+
+
+class _Pair:
+    """Two surfaces as a key of a cache: the same if they are the same objects."""
+
+    __slots__ = ("one", "other")
+
+    def __init__(self, one: Surface, other: Surface) -> None:
+        self.one, self.other = one, other
+
+    def __hash__(self) -> int:
+        return hash((id(self.one), id(self.other)))
+
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, _Pair) and self.one is value.one and self.other is value.other
+
+
+def differences(one: Surface, other: Surface) -> frozenset[str]:
+    """The dotted names of the facts in which two surfaces differ, and those of their groups."""
+    return frozenset() if one is other else _differences(_Pair(one, other))
+
+
+@lru_cache(maxsize=512)
+def _differences(pair: _Pair) -> frozenset[str]:
+    names = set[str]()
+    for name in Surface.__struct_fields__:
+        mine, others = getattr(pair.one, name), getattr(pair.other, name)
+        if mine is others:
+            continue
+        if isinstance(mine, Struct):
+            facts = mine.__struct_fields__
+            changed = (each for each in facts if getattr(mine, each) != getattr(others, each))
+            found = [f"{name}.{each}" for each in changed]
+            names.update(found, [name] if found else [])
+        elif mine != others:
+            names.add(name)
+    return frozenset(names)

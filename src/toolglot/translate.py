@@ -110,8 +110,8 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    is_own = not target.body.dropped and target.form == _OWN_FORM
-    if restricted is request and target.limits.name is None and is_own:
+    written = target.limits.name is not None or target.reasoning.member or target.body.dropped
+    if restricted is request and not written and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)

@@ -164,7 +164,8 @@ def call_answer(protocol, name, arguments):
 
 def test_a_freeform_call_comes_back_as_one_in_a_stream():
     asked = recorded("codex-freeform")
-    exchange, _, _ = sent(asked, "openai-responses", "some-model", profile="vllm")
+    vllm = {"profile": "vllm", "protocol": "openai-responses"}
+    exchange, _, _ = sent(asked, "openai-responses", "some-model", **vllm)
     answer = call_answer("openai-responses", "apply_patch", '{"input":"*** Begin"}')
     item = answer["output"][0]
     begun = {**answer, "status": "in_progress", "output": []}
@@ -427,3 +428,78 @@ def test_each_model_of_a_cloud_is_asked_where_it_is_served():
         ("xai", "grok-4.5", "openai-responses"),
     ):
         assert upstream(profile=profile).protocol_for("ollama", model) == protocol, (profile, model)
+
+
+# --- what else providers accept less of -----------------------------------------------------------
+
+TOOL = {"type": "function", "function": {"name": "look"}}
+LOOK = {"type": "function", "function": {"name": "look", "strict": True}}
+
+
+def test_a_prefill_becomes_a_question_for_models_that_continue_none():
+    asked = {
+        **ASK,
+        "max_tokens": 9,
+        "messages": [*ASK["messages"], {"role": "assistant", "content": "{"}],
+    }
+    _, body, notes = same_protocol("anthropic", {**asked, "model": "claude-opus-4-6"}, "anthropic")
+    assert [each["role"] for each in body["messages"]] == ["user", "assistant", "user"]
+    assert [note.code for note in notes] == ["prefill-changed"]
+    assert same_protocol("anthropic", {**asked, "model": "claude-sonnet-4-5"}, "anthropic")[0]
+
+
+def test_a_prefill_is_marked_for_mistral():
+    begun = {"role": "assistant", "content": "{"}
+    asked = {**ASK, "messages": [*ASK["messages"], begun]}
+    _, body, _ = same_protocol("openai-chat", asked, "mistral")
+    assert body["messages"][-1] == {**begun, "prefix": True}
+
+
+def test_temperature_and_top_p_exclude_each_other_for_newer_claude_models():
+    asked = {**ASK, "max_tokens": 9, "temperature": 0.5, "top_p": 0.9}
+    _, body, notes = same_protocol("anthropic", {**asked, "model": "claude-haiku-4-5"}, "anthropic")
+    assert "top_p" not in body
+    assert [note.path for note in notes] == ["top_p"]
+    assert same_protocol("anthropic", {**asked, "model": "claude-3-7-sonnet"}, "anthropic")[0]
+
+
+def test_a_long_whole_answer_is_shorter_at_fireworks():
+    asked = {**ASK, "max_tokens": 9000}
+    assert same_protocol("openai-chat", asked, "fireworks")[1]["max_tokens"] == 4096
+    assert same_protocol("openai-chat", {**asked, "stream": True}, "fireworks")[0]
+
+
+def test_an_image_is_named_for_a_model_that_reads_text_only():
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    asked = {**ASK, "messages": [{"role": "user", "content": [image]}]}
+    _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
+    assert body["messages"][0]["content"] == "[image (image/png) left out]"
+    assert [note.code for note in notes] == ["part-dropped"]
+
+
+def test_output_with_a_schema_is_not_asked_for_beside_tools_at_groq():
+    asked = {**ASK, "tools": [LOOK], "response_format": {"type": "json_object"}}
+    _, body, notes = same_protocol("openai-chat", asked, "groq")
+    assert "response_format" not in body
+    assert [note.code for note in notes] == ["field-dropped"]
+
+
+def test_strict_is_dropped_where_it_is_unknown():
+    _, body, notes = same_protocol("openai-chat", {**ASK, "tools": [LOOK]}, "minimax")
+    assert body["tools"] == [{"type": "function", "function": {"name": "look"}}]
+    assert [(note.code, note.path) for note in notes] == [("field-dropped", "tools[0].strict")]
+
+
+def test_one_system_message_is_sent_where_one_is_accepted():
+    system = [{"role": "system", "content": text} for text in ("Be short.", "Be kind.")]
+    asked = {**ASK, "messages": [*system, *ASK["messages"], system[0]]}
+    _, body, _ = same_protocol("openai-chat", asked, "minimax")
+    assert [each["role"] for each in body["messages"]] == ["system", "user", "user"]
+    assert body["messages"][0]["content"] == "Be short.\n\nBe kind."
+
+
+def test_no_tool_is_forced_while_a_model_reasons_by_default():
+    asked = {**ASK, "tools": [TOOL], "tool_choice": "required"}
+    _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
+    assert body["tool_choice"] == "auto"
+    assert [note.code for note in notes] == ["choice-mapped"]

@@ -77,8 +77,14 @@ def test_plain_settings_are_seen():
     assert not accepted("anthropic", "anthropic", "claude-opus-4-7", claude)
 
 
-def test_kinds_of_tools_need_a_closer_look():
-    assert not accepted("vllm", "openai-chat", "m", ASK)
+def test_kinds_of_tools_are_seen():
+    assert accepted("vllm", "openai-chat", "m", ASK)
+    assert accepted("vllm", "openai-chat", "m", {**ASK, "tools": [TOOL]})
+    custom = {"type": "custom", "custom": {"name": "patch"}}
+    assert not accepted("vllm", "openai-chat", "m", {**ASK, "tools": [TOOL, custom]})
+    called = {"role": "assistant", "tool_calls": [{"id": "c", **custom}]}
+    history = [*ASK["messages"], called]
+    assert not accepted("vllm", "openai-chat", "m", {**ASK, "messages": history})
 
 
 def test_what_is_no_object_needs_a_closer_look():

@@ -12,20 +12,40 @@ from typing import Final, TypeAlias
 from toolglot.adapt.answers.passes import adapt_response
 from toolglot.adapt.calls.ids import alias_ids, chooses_ids
 from toolglot.adapt.calls.pairing import pair_results
-from toolglot.adapt.messages.content import adapt_content, restrict_items
+from toolglot.adapt.messages.blank_text import fill_blanks
+from toolglot.adapt.messages.content import adapt_content, restrict_content
 from toolglot.adapt.messages.prompt_cache import adapt_cache_marks, restrict_cache_marks
-from toolglot.adapt.messages.required_settings import bound_limits, require_limits, require_stream
+from toolglot.adapt.messages.required_settings import (
+    bound_limits,
+    drop_zero_limit,
+    require_limits,
+    require_stream,
+)
 from toolglot.adapt.messages.settings import (
     adapt_output,
     adapt_sampling,
+    bound_settings,
     bound_temperature,
     drop_settings,
+    require_json_word,
 )
 from toolglot.adapt.messages.system import drop_attribution, place_system, restrict_roles
+from toolglot.adapt.messages.turn_order import (
+    adapt_prefill,
+    require_messages,
+    require_user_first,
+)
 from toolglot.adapt.messages.turns import merge_turns
+from toolglot.adapt.messages.unknown_members import drop_unknown_members
+from toolglot.adapt.reasoning.earlier_reasoning import restrict_reasoning_history
 from toolglot.adapt.reasoning.effort import adapt_effort_with_tools, adapt_reasoning
 from toolglot.adapt.reasoning.sealed_state import unseal
-from toolglot.adapt.tools.definitions import adapt_choice, adapt_tools, limit_tools
+from toolglot.adapt.tools.definitions import (
+    adapt_choice,
+    adapt_tools,
+    limit_tools,
+    restrict_details,
+)
 from toolglot.adapt.tools.emulated import emulate_tools
 from toolglot.adapt.tools.freeform import freeform_to_function
 from toolglot.adapt.tools.hosted import map_provider_tools
@@ -35,7 +55,7 @@ from toolglot.adapt.tools.schemas import narrow_schemas
 from toolglot.adapt.tools.tool_rules import apply_rules
 from toolglot.context import Context, Options
 from toolglot.ir import Request
-from toolglot.surface import Surface
+from toolglot.surface import Surface, differences
 
 RequestPass: TypeAlias = Callable[[Request, Context], Request]
 
@@ -50,9 +70,11 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     map_provider_tools,
     emulate_tools,
     drop_settings,
+    drop_zero_limit,
     adapt_reasoning,
     adapt_sampling,
     bound_temperature,
+    bound_settings,
     adapt_output,
     adapt_tools,
     limit_tools,
@@ -62,10 +84,16 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     adapt_effort_with_tools,
     alias_ids,
     adapt_content,
+    restrict_reasoning_history,
+    fill_blanks,
     pair_results,
     drop_attribution,
     place_system,
     merge_turns,
+    require_messages,
+    require_user_first,
+    adapt_prefill,
+    require_json_word,
     require_limits,
     bound_limits,
     require_stream,
@@ -82,26 +110,41 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 )
 """What a request needs that stays in its protocol and whose tools are described as text."""
 
-TOOL_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (
-    flatten_namespaces,
-    freeform_to_function,
-    map_provider_tools,
-    limit_tools,
+RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
+    ("tools.kinds tools.own", flatten_namespaces),
+    ("tools.kinds tools.own", freeform_to_function),
+    ("tools.kinds tools.own", map_provider_tools),
+    ("tools.most", limit_tools),
+    ("tools.strict_default cache.marks", restrict_details),
+    ("tools.name_rule REPLACED", alias_names),
+    ("schema", narrow_schemas),
+    ("limits.least", drop_zero_limit),
+    ("reasoning", adapt_reasoning),
+    ("reasoning", adapt_sampling),
+    ("tools.choices reasoning.bars_forced_tools REPLACED", adapt_choice),
+    ("sampling.dropped", drop_settings),
+    ("known_keys messages.known_keys", drop_unknown_members),
+    ("sampling.temperature", bound_temperature),
+    ("sampling", bound_settings),
+    ("outputs tools.outputs", adapt_output),
+    ("tools.effort", adapt_effort_with_tools),
+    ("calls.id_rule", alias_ids),
+    ("messages.items media cache.marks", restrict_content),
+    ("reasoning.history", restrict_reasoning_history),
+    ("messages.blank_text", fill_blanks),
+    ("system", restrict_roles),
+    ("messages.user_first", require_user_first),
+    ("messages.prefill messages.prefill_mark", adapt_prefill),
+    ("json_needs_word", require_json_word),
+    ("requires_max_tokens", require_limits),
+    ("limits", bound_limits),
+    ("cache", restrict_cache_marks),
 )
-RENAMED_TOOLS: Final[tuple[RequestPass, ...]] = (alias_names, adapt_choice)
-REASONING_RESTRICTIONS: Final[tuple[RequestPass, ...]] = (adapt_reasoning, adapt_sampling)
-RESTRICTIONS: Final[tuple[RequestPass, ...]] = (
-    drop_settings,
-    bound_temperature,
-    adapt_effort_with_tools,
-    alias_ids,
-    restrict_items,
-    restrict_roles,
-    bound_limits,
-    restrict_cache_marks,
-)
-"""What a request needs that stays in its protocol, for a provider that accepts less of that: in
-this order. Those in the middle run only where tools were replaced, or reasoning is restricted."""
+"""What a request needs that stays in its protocol, for a provider that accepts less of that: the
+facts, or groups of facts, that a pass enforces, in this order. A pass runs where the provider
+differs in one of them; `REPLACED`: also where tools were replaced before."""
+
+_RESTRICTIONS: Final = tuple((frozenset(facts.split()), adapt) for facts, adapt in RESTRICTIONS)
 
 
 def adapt_request(request: Request, ctx: Context) -> Request:
@@ -127,13 +170,11 @@ def restrict_request(request: Request, ctx: Context) -> Request:
     source, target = ctx.surfaces
     if target is source:
         return request
-    declared = request.tools
-    request = _through(TOOL_RESTRICTIONS, request, ctx)
-    if request.tools is not declared or target.tools.choices != source.tools.choices:
-        request = _through(RENAMED_TOOLS, request, ctx)
-    if target.reasoning != source.reasoning:
-        request = _through(REASONING_RESTRICTIONS, request, ctx)
-    request = _through(RESTRICTIONS, request, ctx)
+    declared, differing = request.tools, differences(source, target)
+    for facts, adapt in _RESTRICTIONS:
+        replaced = request.tools is not declared and "REPLACED" in facts
+        if replaced or not facts.isdisjoint(differing):
+            request = adapt(request, ctx)
     if ctx.declared is None:
         ctx.declared = request.tools
     return request
@@ -149,12 +190,6 @@ def adapt_in_protocol(request: Request, ctx: Context) -> Request:
     if chooses_ids(ctx.options):
         request = alias_ids(request, ctx)
     return restrict_request(request, ctx)
-
-
-def _through(passes: tuple[RequestPass, ...], request: Request, ctx: Context) -> Request:
-    for adapt in passes:
-        request = adapt(request, ctx)
-    return request
 
 
 def context_of_request(

@@ -226,3 +226,68 @@ def test_who_accepts_what():
     assert accepts(chat, "user", FILE)
     assert not accepts(anthropic, "user", FILE)
     assert not accepts(anthropic, "nowhere", PNG)
+
+
+# --- media types ----------------------------------------------------------------------------------
+
+
+def inline(kind, media_type, data="aGVsbG8="):
+    return kind(source=Inline(media_type=media_type, data=data))
+
+
+def test_a_text_file_is_given_as_its_text():
+    note = inline(Document, "text/csv; charset=utf-8")
+    there, ctx = adapted(asking(user("read", note)), "gemini", "anthropic")
+    assert there.messages[0].parts[1] == Document(source=PlainText(text="hello"))
+    assert [(each.code, each.severity) for each in ctx.receipt()] == [("part-replaced", "info")]
+    there, ctx = adapted(asking(user("read", note)), "gemini", "openai-chat")
+    assert there.messages[0].parts[1] == Text(text="hello")
+
+
+@pytest.mark.parametrize(
+    ("part", "target"),
+    [
+        (inline(Document, "application/msword"), "anthropic"),
+        (inline(Document, "video/mp4"), "anthropic"),
+        (inline(Document, "video/mp4"), "openai-responses"),
+        (inline(Document, "text/plain", data="!"), "anthropic"),
+        (inline(Document, "application/msword"), "openai-chat"),
+        (inline(Document, "application/msword"), "gemini"),
+        (inline(Image, "image/svg+xml"), "anthropic"),
+        (inline(Image, "image/gif"), "gemini"),
+        (inline(Audio, "audio/ogg"), "openai-chat"),
+    ],
+)
+def test_a_kind_of_file_that_the_target_does_not_read_is_named(part, target):
+    source = "openai-responses" if target == "gemini" else "gemini"
+    there, ctx = adapted(asking(user(part)), source, target)
+    assert there.messages[0].parts == (Text(text=f"[{describe(part)} left out]"),)
+    assert [note.code for note in ctx.receipt()] == ["part-dropped"]
+
+
+@pytest.mark.parametrize(
+    ("part", "target"),
+    [
+        (inline(Document, "application/pdf"), "anthropic"),
+        (inline(Document, "application/msword"), "openai-responses"),
+        (inline(Document, "video/mp4"), "gemini"),
+        (inline(Image, "IMAGE/PNG"), "anthropic"),
+        (inline(Image, ""), "anthropic"),
+    ],
+)
+def test_kinds_that_the_target_reads_stay(part, target):
+    request = asking(user(part))
+    source = "openai-responses" if target == "gemini" else "gemini"
+    assert adapted(request, source, target)[0] is request
+
+
+def test_the_result_of_a_failed_call_is_text_where_that_is_the_rule():
+    both = replace(result("no"), parts=(Text(text="no"), PNG))
+    called = (user("hi"), assistant(call("f")))
+    failed = asking(*called, user(replace(both, is_error=True)))
+    there, ctx = adapted(failed, "openai-responses", "anthropic")
+    assert there.messages[2].parts[0].parts == (Text(text="no"),)
+    assert PNG in there.messages[-1].parts
+    assert "part-moved" in {note.code for note in ctx.receipt()}
+    fine = asking(*called, user(both))
+    assert adapted(fine, "openai-responses", "anthropic")[0] is fine

@@ -1,10 +1,16 @@
 """What a target insists on."""
 
 import pytest
+from msgspec.structs import replace
 from tests.wires import asking, pair, user
 
 from toolglot import Options
-from toolglot.adapt.messages.required_settings import require_limits, require_stream
+from toolglot.adapt.messages.required_settings import (
+    bound_limits,
+    drop_zero_limit,
+    require_limits,
+    require_stream,
+)
 from toolglot.ir import ReasoningSettings
 
 
@@ -57,3 +63,29 @@ def test_nothing_is_spelled_out_otherwise(source, target, stream):
     request = asking(user("hi"), stream=stream)
     assert require_stream(request, ctx) is request
     assert codes(ctx) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_of_nothing_means_none(limit):
+    ctx = pair("openai-chat", "anthropic")
+    request = drop_zero_limit(asking(user("hi"), max_tokens=limit), ctx)
+    assert request.max_tokens is None
+    assert [(note.code, note.severity) for note in ctx.receipt()] == [("field-dropped", "info")]
+    assert require_limits(request, ctx).max_tokens == 8192
+
+
+def test_a_limit_of_nothing_may_be_meant():
+    ctx = pair("anthropic", "openai-chat")
+    request = asking(user("hi"), max_tokens=0)
+    assert drop_zero_limit(request, ctx) is request
+    assert bound_limits(request, ctx).max_tokens == 1
+
+
+def test_a_whole_answer_may_have_a_lower_limit():
+    ctx = pair("openai-chat", "openai-chat")
+    ctx.target = replace(ctx.target, limits=replace(ctx.target.limits, most_whole=4096))
+    whole = asking(user("hi"), max_tokens=9000)
+    assert bound_limits(whole, ctx).max_tokens == 4096
+    assert [note.code for note in ctx.receipt()] == ["value-mapped"]
+    streamed = replace(whole, stream=True)
+    assert bound_limits(streamed, ctx) is streamed

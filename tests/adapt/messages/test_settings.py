@@ -1,11 +1,18 @@
 """Settings and structured output."""
 
 import pytest
-from tests.wires import NAMES, asking, pair, user
+from msgspec.structs import replace
+from tests.wires import NAMES, asking, pair, tool, user
 
 from toolglot import get_protocol
-from toolglot.adapt.messages.settings import adapt_output, adapt_sampling, drop_settings
-from toolglot.ir import OutputFormat, ReasoningSettings
+from toolglot.adapt.messages.settings import (
+    adapt_output,
+    adapt_sampling,
+    bound_settings,
+    drop_settings,
+    require_json_word,
+)
+from toolglot.ir import Message, OutputFormat, ReasoningSettings, Text
 
 
 def notes(ctx):
@@ -135,3 +142,94 @@ def test_no_output_is_no_question():
     ctx = pair("openai-chat", "anthropic")
     request = asking(user("hi"))
     assert adapt_output(request, ctx) is request
+
+
+# --- numbers, stop sequences and names ------------------------------------------------------------
+
+
+def bounded(request, **facts):
+    ctx = pair("openai-chat", "openai-chat")
+    ctx.target = replace(ctx.target, sampling=replace(ctx.target.sampling, **facts))
+    return bound_settings(request, ctx), [(note.code, note.path) for note in ctx.receipt()]
+
+
+def test_numbers_are_kept_within_their_ranges():
+    ranges = {"n": (1, 1), "presence_penalty": (-2, 2)}
+    there, notes = bounded(asking(user("hi"), n=3, presence_penalty=-4.5), ranges=ranges)
+    assert (there.n, there.presence_penalty) == (1, -2)
+    assert type(there.n) is int
+    assert notes == [("value-mapped", "n"), ("value-mapped", "presence_penalty")]
+
+
+def test_a_temperature_excludes_top_p():
+    there, notes = bounded(asking(user("hi"), temperature=0.5, top_p=0.9), exclusive=True)
+    assert (there.temperature, there.top_p) == (0.5, None)
+    assert notes == [("field-dropped", "top_p")]
+    one = asking(user("hi"), top_p=0.9)
+    assert bounded(one, exclusive=True) == (one, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "facts", "kept"),
+    [
+        (("a", "b", "c"), {"most_stops": 2}, ("a", "b")),
+        ((" ", "a"), {"blank_stops": False}, ("a",)),
+        (("\n",), {"blank_stops": False}, None),
+        ((), {"most_stops": 4}, None),
+    ],
+)
+def test_stop_sequences_that_are_not_accepted_are_left_out(given, facts, kept):
+    there, notes = bounded(asking(user("hi"), stop=given), **facts)
+    assert there.stop == kept
+    assert [path for _, path in notes] == ["stop"]
+
+
+def test_a_long_name_is_replaced_by_a_digest():
+    there, notes = bounded(asking(user("hi"), user="u" * 99), lengths={"user": 64})
+    assert len(there.user) == 64
+    assert notes == [("value-mapped", "user")]
+    assert bounded(asking(user("hi"), user="u" * 99), lengths={"user": 64})[0] == there
+    other, _ = bounded(asking(user("hi"), user="v" * 99), lengths={"user": 64})
+    assert other.user != there.user
+
+
+def test_settings_that_are_accepted_stay():
+    request = asking(user("hi"), n=1, stop=("a",), user="u")
+    facts = {"ranges": {"n": (1, 2)}, "most_stops": 1, "lengths": {"user": 64}}
+    assert bounded(request, **facts) == (request, [])
+
+
+# --- output beside tools, and the word ------------------------------------------------------------
+
+
+def test_output_that_is_not_accepted_beside_tools_is_dropped():
+    ctx = pair("openai-chat", "openai-responses")
+    ctx.target = replace(ctx.target, tools=replace(ctx.target.tools, outputs=frozenset({"text"})))
+    output = OutputFormat(kind="json")
+    assert adapt_output(asking(user("hi"), output=output), ctx).output is output
+    there = adapt_output(asking(user("hi"), output=output, tools=(tool("f"),)), ctx)
+    assert there.output is None
+    assert [note.code for note in ctx.receipt()] == ["field-dropped"]
+
+
+def worded(*messages, **more):
+    ctx = pair("gemini", "openai-chat")
+    ctx.target = replace(ctx.target, json_needs_word=True)
+    request = asking(*messages, **{"output": OutputFormat(kind="json"), **more})
+    there = require_json_word(request, ctx)
+    return there, there is request, [note.code for note in ctx.receipt()]
+
+
+def test_the_word_is_added_where_it_is_looked_for():
+    there, _, notes = worded(user("hi"))
+    assert [message.role for message in there.messages] == ["system", "user"]
+    assert notes == ["default-added"]
+    rules = Message(role="system", parts=(Text(text="Be short."),))
+    there, _, _ = worded(rules, user("hi"))
+    assert [len(message.parts) for message in there.messages] == [2, 1]
+
+
+def test_the_word_is_not_added_where_it_is_or_is_not_needed():
+    assert worded(user("as JSON, please"))[1]
+    assert worded(user("hi"), output=None)[1]
+    assert worded(user("hi"), output=OutputFormat(kind="schema", schema={}))[1]

@@ -1,7 +1,8 @@
 """System and developer text in its place."""
 
 import pytest
-from tests.wires import asking, pair, user, words
+from msgspec.structs import replace
+from tests.wires import asking, assistant, pair, user, words
 
 from toolglot import ir
 from toolglot.adapt.messages.system import drop_attribution, place_system
@@ -118,3 +119,41 @@ def test_anything_else_is_a_prompt(parts, source):
     there, notes = attributed(*parts, source=source)
     assert (there.system.parts if there.system else ()) == parts
     assert notes == []
+
+
+def at_a_provider(*messages, target="openai-chat", **facts):
+    ctx = pair("openai-responses", target)
+    ctx.target = replace(ctx.target, system=replace(ctx.target.system, **facts))
+    there = place_system(asking(*messages), ctx)
+    return there, [(note.code, note.path) for note in ctx.receipt()]
+
+
+def test_system_text_at_the_start_stays_where_none_may_come_later():
+    there, notes = at_a_provider(
+        system("a"), system("b"), user("hi"), system("c"), user("ho"), later=False
+    )
+    assert roles(there) == ["system", "system", "user", "user", "user"]
+    assert notes == [("system-moved", "input[3]")]
+
+
+def test_system_messages_are_one_where_there_may_be_one():
+    there, notes = at_a_provider(system("a"), system("b"), user("hi"), single=True)
+    assert there.messages == (system("a\n\nb"), user("hi"))
+    assert notes == [("turns-merged", "messages")]
+    there, notes = at_a_provider(system("a"), user("hi"), single=True)
+    assert (roles(there), notes) == (["system", "user"], [])
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept"),
+    [
+        ((user("hi"), system("s")), True),
+        ((user("hi"), system("s"), assistant("ho")), True),
+        ((user("hi"), system("s"), user("ho")), False),
+        ((user("hi"), assistant("ho"), system("s")), False),
+    ],
+)
+def test_system_text_follows_the_user_and_precedes_the_model(messages, kept):
+    there, notes = at_a_provider(*messages, target="anthropic", after_user=True)
+    assert ("system" in roles(there)) is kept
+    assert bool(notes) is not kept

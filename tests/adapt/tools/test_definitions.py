@@ -6,7 +6,7 @@ from tests.wires import asking, pair, tool, user
 
 from toolglot import Options, ir
 from toolglot.adapt.tools.definitions import EMPTY_SCHEMA, adapt_choice, adapt_tools
-from toolglot.ir import FunctionTool, ProviderTool, ToolChoice
+from toolglot.ir import FunctionTool, ProviderTool, ReasoningSettings, ToolChoice
 
 OPTIONAL = {
     "type": "object",
@@ -179,3 +179,37 @@ def test_a_tool_of_the_provider_cannot_be_required_elsewhere():
     request, ctx = chosen("anthropic", choice, source="openai-responses")
     assert request.tool_choice == ToolChoice(mode="required")
     assert notes(ctx) == [("choice-mapped", "tool_choice")]
+
+
+@pytest.mark.parametrize(
+    ("when", "settings", "forced"),
+    [
+        ("never", ReasoningSettings(enabled=True, budget=2000), True),
+        ("with_budget", ReasoningSettings(enabled=True, budget=2000), False),
+        ("with_budget", ReasoningSettings(enabled=True, adaptive=True), True),
+        ("when_on", ReasoningSettings(effort="low"), False),
+        ("when_on", None, True),
+        ("unless_off", None, False),
+        ("unless_off", ReasoningSettings(enabled=False), True),
+        ("unless_off", ReasoningSettings(effort="none"), True),
+    ],
+)
+def test_when_no_tool_can_be_forced(when, settings, forced):
+    ctx = pair("openai-chat", "anthropic")
+    reasoning = replace(ctx.target.reasoning, bars_forced_tools=when)
+    ctx.target = replace(ctx.target, reasoning=reasoning)
+    choice = ToolChoice(mode="required")
+    request = asking(user("hi"), tools=(tool("f"),), tool_choice=choice, reasoning=settings)
+    assert (adapt_choice(request, ctx).tool_choice == choice) is forced
+    assert [note.code for note in ctx.receipt()] == ([] if forced else ["choice-mapped"])
+
+
+@pytest.mark.parametrize("mode", ["required", "tool"])
+def test_where_no_tool_can_be_forced_the_model_chooses(mode):
+    ctx = pair("openai-chat", "anthropic")
+    tools = replace(ctx.target.tools, choices=frozenset({"auto", "none"}))
+    ctx.target = replace(ctx.target, tools=tools)
+    choice = ToolChoice(mode=mode, names=("f",) if mode == "tool" else ())
+    request = asking(user("hi"), tools=(tool("f"),), tool_choice=choice)
+    assert adapt_choice(request, ctx).tool_choice == ToolChoice(mode="auto")
+    assert {note.code for note in ctx.receipt()} == {"choice-mapped"}

@@ -80,3 +80,9 @@ def test_nothing_is_sent_to_the_model_that_is_built_in():
 def test_what_cannot_be_translated_is_rejected(body, strict, words):
     with pytest.raises(RequestRejectedError, match=words):
         prepared("other/m", body=body, x_toolglot_strict=strict)
+
+
+def test_a_request_without_messages_is_rejected():
+    empty = b'{"model":"m","max_tokens":9,"messages":[]}'
+    with pytest.raises(RequestRejectedError, match="messages: the request has no message"):
+        prepared("other/m", body=empty)

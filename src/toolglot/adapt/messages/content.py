@@ -5,9 +5,10 @@ replaced by a text that names it, never dropped without one. Media that are not 
 result move into the user message that follows the results.
 """
 
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -54,29 +55,26 @@ def adapt_content(request: Request, ctx: Context) -> Request:
     return replace(request, system=system, messages=adapted)
 
 
-def restrict_items(request: Request, ctx: Context) -> Request:
-    """The same for a request that stays in its protocol: only what its provider does not know."""
-    source, target = ctx.surfaces
-    if target.messages.items == source.messages.items:
+def restrict_content(request: Request, ctx: Context) -> Request:
+    """The same for a request that stays in its protocol: only what its provider does not accept."""
+    walk = Walk(ctx, _RESTRICTING)
+    system = request.system
+    if system is not None:
+        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        if parts is not system.parts:
+            request = replace(request, system=replace(system, parts=parts))
+    adapted = tuple(walk.message(index, each) for index, each in enumerate(request.messages))
+    if walk.moved:
+        adapted = _with_moved(adapted, walk.moved)
+    elif all(map(is_, adapted, request.messages)):
         return request
-    walk, kept = Walk(ctx), list[Message]()
-    for index, message in enumerate(request.messages):
-        parts = tuple(
-            adapted
-            for part in message.parts
-            if (adapted := _known_item(part, walk, message.role, ctx.at(index))) is not None
-        )
-        if parts:
-            same = all(map(is_, parts, message.parts)) and len(parts) == len(message.parts)
-            kept.append(message if same else replace(message, parts=parts))
+    kept = list[Message]()
+    for index, message in enumerate(adapted):
+        if message.parts or (not walk.moved and message is request.messages[index]):
+            kept.append(message)
         else:
             ctx.note("message-dropped", ctx.at(index))
-    same = all(map(is_, kept, request.messages)) and len(kept) == len(request.messages)
-    return request if same else replace(request, messages=tuple(kept))
-
-
-def _known_item(part: Part, walk: "Walk", place: str, path: str) -> Part | None:
-    return walk.opaque(part, place, path) if isinstance(part, Opaque) else part
+    return replace(request, messages=tuple(kept))
 
 
 def _with_moved(messages: tuple[Message, ...], moved: dict[int, list[Part]]) -> tuple[Message, ...]:
@@ -103,9 +101,10 @@ def _with_moved(messages: tuple[Message, ...], moved: dict[int, list[Part]]) -> 
 class Walk:
     """Adapts parts one by one, collecting what has to move."""
 
-    def __init__(self, ctx: Context) -> None:
+    def __init__(self, ctx: Context, adapters: "_Adapters | None" = None) -> None:
         self._source, self._target = ctx.surfaces
         self._ctx = ctx
+        self._adapters = adapters or _ADAPTERS
         cache = self._target.cache
         self._marked = cache.parts if cache.marks else frozenset[str]()
         self.moved: dict[int, list[Part]] = {}
@@ -117,6 +116,10 @@ class Walk:
         self._message = index
         place = "system" if message.role == "developer" else message.role
         parts = self.parts(message.parts, place, "")
+        if not parts and message.parts and place == "user" and index not in self.moved:
+            # An empty message is refused, and without it the model would not know of a turn.
+            names = ", ".join(dict.fromkeys(map(_named, message.parts)))
+            parts = (Text(text=f"[{names} left out]"),)
         return message if parts is message.parts else replace(message, parts=parts)
 
     def parts(self, parts: tuple[Part, ...], place: str, path: str) -> tuple[Part, ...]:
@@ -128,7 +131,7 @@ class Walk:
                 adapted.append(part)
                 continue
             where = path.format(index) if path else self._ctx.at(self._message, index)
-            new = _ADAPTERS[type(part)](self, part, place, where)
+            new = self._adapters[type(part)](self, part, place, where)
             changed = changed or new is not part
             if new is not None:
                 adapted.append(new)
@@ -145,10 +148,15 @@ class Walk:
         if accepts(target, place, part):
             self._note_details(part, path)
             return part
-        if isinstance(part.source, PlainText):
+        text = plain_text(part)
+        if text is not None:
+            whole = replace(part, source=PlainText(text=text))
+            if accepts(target, place, whole):
+                self._ctx.note("part-replaced", path, "a text file is given as its text", "info")
+                return whole
             self._ctx.note("part-replaced", path, "a text document became plain text")
-            return Text(text=part.source.text)
-        if place == "result" and accepts(target, "user", part):
+            return Text(text=text)
+        if place in _RESULTS and accepts(target, "user", part):
             return None
         self._ctx.note("part-dropped", path, f"{target.name} does not accept {label(part)} here")
         return Text(text=f"[{describe(part)} left out]")
@@ -173,14 +181,16 @@ class Walk:
         part = self._unmarked(part, path)
         if part.id in self._made:
             part = replace(part, id=self._made[part.id])
-        parts = self.parts(part.parts, "result", path + ".content[{}]")
+        place = "failure" if part.is_error and not self._target.media.in_failures else "result"
+        parts = self.parts(part.parts, place, path + ".content[{}]")
         if parts is part.parts:
             return part
         moved = [
             self._unmarked(inner, path)
             for inner in part.parts
             if isinstance(inner, (Image, Document, Audio))
-            and not accepts(self._target, "result", inner)
+            and not accepts(self._target, place, inner)
+            and plain_text(inner) is None
             and accepts(self._target, "user", inner)
         ]
         if moved:
@@ -217,6 +227,10 @@ class Walk:
         """A part that needs nothing."""
         return part
 
+    def marked(self, part: Any, _place: str, path: str) -> Any:
+        """A part of which only its mark may need something."""
+        return self._unmarked(part, path)
+
     def _unmarked(self, part: Any, path: str) -> Any:
         if part.cache is not None and part.__struct_config__.tag not in self._marked:
             self._ctx.note("cache-dropped", path)
@@ -224,7 +238,12 @@ class Walk:
         return part
 
 
-_ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]]] = {
+_RESULTS: Final = frozenset({"result", "failure"})
+"""The places in the result of a call."""
+
+_Adapters: TypeAlias = Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]]
+
+_ADAPTERS: Final[_Adapters] = {
     Text: Walk.text,
     Image: Walk.media,
     Document: Walk.media,
@@ -235,6 +254,8 @@ _ADAPTERS: Final[Mapping[type[Any], Callable[[Walk, Any, str, str], Part | None]
     Opaque: Walk.opaque,
     Reasoning: Walk.same,
 }
+_RESTRICTING: Final[_Adapters] = {**_ADAPTERS, Text: Walk.marked, ToolCall: Walk.marked}
+"""What is done to parts that stay in their protocol."""
 
 
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
@@ -274,7 +295,55 @@ def accepts(surface: Surface, place: str, part: Media) -> bool:
     """Whether a medium is allowed in a place; a file id is valid at its issuer only."""
     if isinstance(part.source, FileRef) and part.source.issuer != surface.name:
         return False
-    return label(part) in surface.media.accepted.get(place, ())
+    if label(part) not in surface.media.accepted.get(place, ()):
+        return False
+    types = surface.media.types.get(str(part.__struct_config__.tag))
+    if types is None or not isinstance(part.source, Inline) or not part.source.media_type:
+        return True
+    return _matches(part.source.media_type, types)
+
+
+def _matches(media_type: str, patterns: Iterable[str]) -> bool:
+    """Whether a media type is one of some, which may end in a wildcard."""
+    plain = media_type.partition(";")[0].strip().lower()
+    return plain in patterns or f"{plain.partition('/')[0]}/*" in patterns
+
+
+_TEXTS: Final = frozenset(
+    {
+        "text/*",
+        "application/json",
+        "application/xml",
+        "application/x-yaml",
+        "application/yaml",
+        "application/toml",
+        "application/javascript",
+        "application/x-sh",
+        "application/sql",
+    }
+)
+"""Media types of files that can be read as they are."""
+
+
+def plain_text(part: Media) -> str | None:
+    """The text of a document that is one; None if it is none."""
+    source = part.source
+    if isinstance(source, PlainText):
+        return source.text
+    if not isinstance(part, Document) or not isinstance(source, Inline):
+        return None
+    if not _matches(source.media_type, _TEXTS):
+        return None
+    try:
+        return b64decode(source.data, validate=True).decode()
+    except ValueError:
+        return None
+
+
+def _named(part: Part) -> str:
+    if isinstance(part, (Image, Document, Audio)):
+        return describe(part)
+    return part.type if isinstance(part, Opaque) else str(part.__struct_config__.tag)
 
 
 def describe(part: Media) -> str:

@@ -32,6 +32,16 @@ def require_limits(request: Request, ctx: Context) -> Request:
     return replace(request, max_tokens=limit)
 
 
+def drop_zero_limit(request: Request, ctx: Context) -> Request:
+    """Leave out a limit of 0, by which clients mean that there is none."""
+    source, _ = ctx.surfaces
+    if request.max_tokens is None or request.max_tokens > 0 or source.limits.zero_counts:
+        return request
+    words = f"a limit of {request.max_tokens} means that there is none"
+    ctx.note("field-dropped", ctx.setting("max_tokens"), words, "info")
+    return replace(request, max_tokens=None)
+
+
 def bound_limits(request: Request, ctx: Context) -> Request:
     """Raise or lower the token limit to what the target accepts."""
     limits, wanted = ctx.surfaces[1].limits, request.max_tokens
@@ -44,4 +54,7 @@ def bound_limits(request: Request, ctx: Context) -> Request:
     if limits.most is not None and limit > limits.most:
         limit = limits.most
         ctx.note("value-mapped", path, f"the highest limit is {limit}")
+    if limits.most_whole is not None and not request.stream and limit > limits.most_whole:
+        limit = limits.most_whole
+        ctx.note("value-mapped", path, f"the highest limit without streaming is {limit}")
     return request if limit == wanted else replace(request, max_tokens=limit)

@@ -1,11 +1,13 @@
 """Settings of a request: what the target cannot express is removed, with a note."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.ir import OutputFormat, Request, ToolChoice
+from toolglot.digest import digest
+from toolglot.ir import Message, OutputFormat, Part, Request, Text, ToolChoice, ToolResult
 from toolglot.surface import Surface
 
 if TYPE_CHECKING:
@@ -88,6 +90,56 @@ def bound_temperature(request: Request, ctx: Context) -> Request:
     return replace(request, temperature=nearest)
 
 
+def bound_settings(request: Request, ctx: Context) -> Request:
+    """Numbers, stop sequences and names that the target accepts."""
+    sampling = ctx.surfaces[1].sampling
+    changes: dict[str, Any] = {}
+    for field, (least, most) in sampling.ranges.items():
+        value = getattr(request, field)
+        if value is not None and not least <= value <= most:
+            changes[field] = nearest = type(value)(min(max(value, least), most))
+            words = f"{field} is {nearest:g}: the model accepts {least:g} to {most:g}"
+            ctx.note("value-mapped", ctx.setting(field), words)
+    for field, most in sampling.lengths.items():
+        value = getattr(request, field)
+        if value is not None and len(value) > most:
+            # What it is for is to be the same each time, and different from others.
+            changes[field] = digest(value.encode(), _DIGEST).hex()[:most]
+            words = f"longer than {most} characters; a digest of it is sent"
+            ctx.note("value-mapped", ctx.setting(field), words, "info")
+    if sampling.exclusive and request.temperature is not None and request.top_p is not None:
+        changes["top_p"] = None
+        words = "the model accepts a temperature or top_p, not both"
+        ctx.note("field-dropped", ctx.setting("top_p"), words)
+    stop = _stops(request.stop, ctx) if request.stop is not None else None
+    if stop != request.stop:
+        changes["stop"] = stop
+    return replace(request, **changes) if changes else request
+
+
+_DIGEST: Final = 32
+"""Bytes of a digest that stands for a longer text."""
+
+
+def _stops(stop: tuple[str, ...], ctx: Context) -> tuple[str, ...] | None:
+    """The stop sequences that the target accepts; None for no others."""
+    sampling, path = ctx.surfaces[1].sampling, ctx.setting("stop")
+    if not stop:
+        if sampling.most_stops is None:
+            return stop
+        ctx.note("field-minor", path, "a list without stop sequences is not accepted")
+    if not sampling.blank_stops:
+        kept = tuple(each for each in stop if each.strip())
+        if len(kept) < len(stop):
+            ctx.note("value-mapped", path, "blank stop sequences are not accepted; left out")
+        stop = kept
+    most = sampling.most_stops
+    if most is not None and len(stop) > most:
+        ctx.note("value-mapped", path, f"only the first {most} of {len(stop)} are accepted")
+        stop = stop[:most]
+    return stop or None
+
+
 # --- structured output ----------------------------------------------------------------------------
 
 
@@ -103,9 +155,42 @@ def adapt_output(request: Request, ctx: Context) -> Request:
         words = f"{target.name} does not support {output.kind} output"
         ctx.note("field-dropped", path, words, severity)
         return replace(request, output=None)
+    beside = target.tools.outputs
+    if request.tools and beside is not None and output.kind not in beside:
+        words = f"{output.kind} output is not accepted beside tools"
+        ctx.note("field-dropped", path, words, "info" if output.kind == "text" else None)
+        return replace(request, output=None)
     return (
         replace(request, output=_named(output, target, ctx)) if output.kind == "schema" else request
     )
+
+
+JSON_WORDS: Final = "Answer in JSON."
+
+
+def require_json_word(request: Request, ctx: Context) -> Request:
+    """The word that a target looks for in the messages before it writes JSON without a schema."""
+    _, target = ctx.surfaces
+    wanted = target.json_needs_word and request.output is not None and request.output.kind == "json"
+    if not wanted or any("json" in text.lower() for text in _texts(request.messages)):
+        return request
+    words = f"JSON is written only if a message has the word; added: {JSON_WORDS}"
+    ctx.note("default-added", ctx.setting("output"), words)
+    asking: tuple[Part, ...] = (Text(text=JSON_WORDS),)
+    first, *rest = request.messages or (Message(role="user", parts=()),)
+    if first.role in ("system", "developer"):
+        joined = replace(first, parts=first.parts + asking)
+        return replace(request, messages=(joined, *rest))
+    return replace(request, messages=(Message(role="system", parts=asking), *request.messages))
+
+
+def _texts(messages: tuple[Message, ...]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text):
+                yield part.text
+            elif isinstance(part, ToolResult):
+                yield from (inner.text for inner in part.parts if isinstance(inner, Text))
 
 
 def _named(output: OutputFormat, target: Surface, ctx: Context) -> OutputFormat:

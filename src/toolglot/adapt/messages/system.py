@@ -1,5 +1,7 @@
 """System and developer text: in the target's place for it, and otherwise where it was."""
 
+from operator import is_
+
 from msgspec.structs import replace
 
 from toolglot.context import Context
@@ -38,9 +40,7 @@ def place_system(request: Request, ctx: Context) -> Request:
     elif target.system.hoisted:
         system, messages = _hoist(system, messages, target, ctx)
     if any(message.role in _LEADS for message in messages):
-        messages = tuple(
-            _in_place(index, message, target, ctx) for index, message in enumerate(messages)
-        )
+        messages = _placed(messages, target, ctx)
     return replace(request, system=system, messages=messages)
 
 
@@ -49,11 +49,31 @@ def restrict_roles(request: Request, ctx: Context) -> Request:
     source, target = ctx.surfaces
     if target.system == source.system or all(m.role not in _LEADS for m in request.messages):
         return request
-    placed = tuple(
-        _in_place(index, message, target, ctx) for index, message in enumerate(request.messages)
-    )
-    same = all(new is old for new, old in zip(placed, request.messages, strict=True))
+    placed = _placed(request.messages, target, ctx)
+    same = len(placed) == len(request.messages) and all(map(is_, placed, request.messages))
     return request if same else replace(request, messages=placed)
+
+
+def _placed(messages: tuple[Message, ...], target: Surface, ctx: Context) -> tuple[Message, ...]:
+    """Every system message in a place and a role that the target accepts."""
+    count = 0
+    if target.system.slot is None:
+        while count < len(messages) and messages[count].role in _LEADS:
+            count += 1
+    leading = tuple(_in_role(i, each, target, ctx) for i, each in enumerate(messages[:count]))
+    if target.system.single and count > 1:
+        ctx.note("turns-merged", target.messages.path, f"{count} system messages joined into one")
+        parts = tuple(part for message in leading for part in message.parts)
+        leading = (replace(leading[0], parts=_apart(parts)),)
+    rest = (_in_place(index, messages, target, ctx) for index in range(count, len(messages)))
+    return (*leading, *rest)
+
+
+def _apart(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Texts of several messages as one text, a blank line between them."""
+    if not all(type(part) is Text and part.cache is None for part in parts):
+        return parts
+    return (Text(text="\n\n".join(part.text for part in parts if isinstance(part, Text))),)
 
 
 def _hoist(
@@ -73,14 +93,26 @@ def _hoist(
     return Message(role="system", parts=tuple(parts)), messages[count:]
 
 
-def _in_place(index: int, message: Message, target: Surface, ctx: Context) -> Message:
+def _in_place(index: int, messages: tuple[Message, ...], target: Surface, ctx: Context) -> Message:
+    message = messages[index]
     if message.role not in _LEADS:
         return message
-    if not target.system.later:
+    if not target.system.later or (target.system.after_user and not _follows(index, messages)):
         ctx.note(
             "system-moved", ctx.at(index), f"{target.name} has no system text between messages"
         )
         return replace(message, role="user", parts=_announced(message))
+    return _in_role(index, message, target, ctx)
+
+
+def _follows(index: int, messages: tuple[Message, ...]) -> bool:
+    """Whether a message follows the user, and the model, or nobody, follows it."""
+    before = messages[index - 1].role if index else None
+    after = messages[index + 1].role if index + 1 < len(messages) else "assistant"
+    return before == "user" and after == "assistant"
+
+
+def _in_role(index: int, message: Message, target: Surface, ctx: Context) -> Message:
     if message.role == "developer" and not target.system.developer_role:
         ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
         return replace(message, role="system")

@@ -14,7 +14,10 @@ def merge_turns(request: Request, ctx: Context) -> Request:
     _, target = ctx.surfaces
     messages = request.messages
     if not all(message.parts for message in messages):
-        # What was in it has moved or is named by a note; most targets reject an empty message.
+        # Most targets reject an empty message.
+        for index, message in enumerate(messages):
+            if not message.parts:
+                ctx.note("message-dropped", ctx.at(index))
         messages = tuple(message for message in messages if message.parts)
     roles = _joined_roles(target)
     if roles:

@@ -53,7 +53,8 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
         words = "how much the model reasons cannot be chosen"
         ctx.note("field-dropped", ctx.setting("reasoning"), words, severity)
         return replace(request, reasoning=None)
-    if target.reasoning.bars_prefill and settings.enabled is not False and _is_prefilled(request):
+    continues = target.reasoning.bars_prefill and target.messages.prefill != "refused"
+    if continues and settings.enabled is not False and _is_prefilled(request):
         note = "the answer is begun already, which reasoning forbids; it is off"
         ctx.note("prefill-changed", ctx.setting("reasoning"), note)
         return replace(request, reasoning=ReasoningSettings(enabled=False))
@@ -187,6 +188,10 @@ def _within(budget: int, request: Request, target: Surface, ctx: Context) -> int
     if "budget" in target.reasoning.controls and budget < target.reasoning.least_budget:
         budget = target.reasoning.least_budget
         ctx.note("value-mapped", path, f"the least budget is {budget}")
+    most = target.reasoning.most_budget
+    if "budget" in target.reasoning.controls and most is not None and budget > most:
+        budget = most
+        ctx.note("value-mapped", path, f"the largest budget is {budget}")
     if limit is not None and budget >= limit:
         budget = max(limit - 1, 0)
         ctx.note("value-mapped", path, f"the budget is cut to {budget}, below the token limit")

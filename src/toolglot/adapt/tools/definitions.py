@@ -1,5 +1,6 @@
 """Tool definitions and tool choice."""
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from toolglot.ir import (
     Json,
     NamespaceTool,
     ProviderTool,
+    ReasoningSettings,
     Request,
     Tool,
     ToolChoice,
@@ -59,6 +61,28 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     return tuple(tool for tool, _ in placed)
 
 
+def restrict_details(request: Request, ctx: Context) -> Request:
+    """Functions without `strict` and without cache marks, where a provider accepts none."""
+    _, target = ctx.surfaces
+    tools = tuple(
+        _bare(tool, ctx.tool_at(index), target, ctx) if isinstance(tool, FunctionTool) else tool
+        for index, tool in enumerate(request.tools)
+    )
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tools)
+
+
+def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> FunctionTool:
+    changes: dict[str, Any] = {}
+    if tool.strict is not None and target.tools.strict_default is None:
+        changes["strict"] = None
+        severity: Severity | None = None if tool.strict else "info"
+        ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools", severity)
+    if tool.cache is not None and not target.cache.marks:
+        changes["cache"] = None
+        ctx.note("cache-dropped", path)
+    return replace(tool, **changes) if changes else tool
+
+
 def limit_tools(request: Request, ctx: Context) -> Request:
     """Declare no more tools than the target accepts: the first ones, and those that are chosen."""
     most, tools = ctx.surfaces[1].tools.most, request.tools
@@ -100,14 +124,9 @@ def _adapt_function(
 ) -> FunctionTool:
     options = ctx.options
     changes: dict[str, Any] = {}
-    if tool.strict is None:
-        if target.tools.explicit_strict:
-            changes["strict"] = False
-    elif target.tools.strict_default is None:
-        changes["strict"] = None
-        severity: Severity | None = None if tool.strict else "info"
-        words = f"{target.name} has no strict tools"
-        ctx.note("field-dropped", f"{path}.strict", words, severity)
+    if tool.strict is None and target.tools.explicit_strict:
+        changes["strict"] = False
+    tool = _bare(tool, path, target, ctx)
     schema = tool.parameters
     if not schema:
         changes["parameters"] = EMPTY_SCHEMA
@@ -122,9 +141,6 @@ def _adapt_function(
         if removed:
             changes["parameters"] = filtered
             ctx.note("required-filtered", path, f"no longer required: {', '.join(removed)}")
-    if tool.cache is not None and not target.cache.marks:
-        changes["cache"] = None
-        ctx.note("cache-dropped", path)
     return replace(tool, **changes) if changes else tool
 
 
@@ -166,8 +182,14 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
 
 
 def _bars_force(request: Request, target: Surface) -> bool:
-    settings = request.reasoning
-    return target.reasoning.bars_forced_tools and settings is not None and settings.enabled is True
+    settings = request.reasoning or ReasoningSettings()
+    is_off = settings.enabled is False or settings.effort == "none"
+    return {
+        "never": False,
+        "with_budget": settings.budget is not None and not (is_off or settings.adaptive),
+        "when_on": settings.enabled is True or (settings.effort is not None and not is_off),
+        "unless_off": not is_off,
+    }[target.reasoning.bars_forced_tools]
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, Message, OutputFormat, Request, Tool, ToolCall
+from toolglot.schema.booleans import write_booleans
 from toolglot.schema.convert import WRAPPED, Plan, Texts
 from toolglot.schema.formats import drop_formats
 from toolglot.schema.merge import References
@@ -83,8 +84,11 @@ def _is_plain(
     schema: Json,
     formats: frozenset[str] | None,
     needs_object: bool,  # noqa: FBT001
+    booleans: bool,  # noqa: FBT001
 ) -> tuple[Json, bool]:
     """Whether a target that accepts all of JSON Schema accepts a schema unchanged."""
+    if not booleans and write_booleans(schema)[1]:
+        return schema, False
     if needs_object and not is_object_root(schema):
         return schema, False
     return schema, formats is None or drop_formats(schema, formats)[0] is schema
@@ -145,8 +149,9 @@ class _Schemas:
         """The schema for a tool that is not strict."""
         target = self._target
         if not self._subset:
+            accepted = target.schema
             _, plain = _is_plain(
-                schema, self._ctx, target.schema.formats, target.schema.object_root
+                schema, self._ctx, accepted.formats, accepted.object_root, accepted.booleans
             )
             if plain:
                 return _Adapted(schema)
@@ -159,7 +164,12 @@ class _Schemas:
         adapted = _Adapted(schema)
         if target.schema.object_root and not is_object_root(schema):
             adapted = self._rooted(schema, path)
-        return _Adapted(self._known_formats(adapted.schema, path), adapted.plan)
+        made = self._known_formats(adapted.schema, path)
+        if not target.schema.booleans:
+            made, count = write_booleans(made)
+            if count:
+                self._ctx.note("schema-narrowed", path, f"{count} booleans written as objects")
+        return _Adapted(made, adapted.plan)
 
     def _narrowed(self, schema: Json, subset: str, path: str, *, tool: bool) -> _Adapted | None:
         """The schema in a subset, with notes of what was done to it."""

@@ -41,6 +41,14 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """The request in the provider's protocol."""
 
 
+def _refuse_nothing(exchange: Exchange) -> None:
+    """Refuse a request without messages: some providers answer nothing to it, with status 200."""
+    for note in exchange.notes:
+        if note.code == "nothing-to-send":
+            words = f"{note.path}: {note.message}"
+            raise RequestRejectedError(errors.invalid_request(words))
+
+
 async def prepare(
     request: IncomingRequest,
     target: Target,
@@ -79,6 +87,7 @@ async def translate(
             if memory is not None:
                 await memory.restore(request.owner, exchange)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
+            _refuse_nothing(exchange)
     except UntranslatableError as error:
         words = f"strict: {error}; without the header x-toolglot-strict it would be sent"
         raise RequestRejectedError(errors.invalid_request(words)) from None

@@ -8,9 +8,11 @@ from toolglot.surface import (
     CacheSupport,
     CallSupport,
     IdentifierRule,
+    LimitSupport,
     MediaSupport,
     MessageSupport,
     ReasoningSupport,
+    SamplingSupport,
     SchemaSupport,
     StreamSupport,
     Surface,
@@ -89,6 +91,11 @@ SURFACE: Final = Surface(
         # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls
         # last.
         calls_last=True,
+        # "text content blocks must be non-empty", "must contain non-whitespace text".
+        blank_text=False,
+        # "final assistant content cannot end with trailing whitespace".
+        prefill="trimmed",
+        plain_types=frozenset({"text", "tool_use", "tool_result"}),
     ),
     system=SystemSupport(
         # Observed: Claude Code 2.1.197 has a hash of the first prompt in it.
@@ -114,6 +121,13 @@ SURFACE: Final = Surface(
         object_root=True,
     ),
     media=MediaSupport(
+        # Base64ImageSourceParam and Base64PDFSourceParam of anthropic-sdk-python 2.8.0.
+        types={
+            "image": frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"}),
+            "document": frozenset({"application/pdf"}),
+        },
+        # "all content must be type `text` if `is_error` is true".
+        in_failures=False,
         accepted={
             "system": frozenset({"text"}),
             "user": _MEDIA,
@@ -126,7 +140,8 @@ SURFACE: Final = Surface(
         controls=frozenset(
             {"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}
         ),
-        bars_forced_tools=True,
+        # "Thinking may not be enabled when tool_choice forces tool use." Adaptive thinking may.
+        bars_forced_tools="with_budget",
         bars_prefill=True,
         # "Thinking isn't compatible with temperature or top_k modifications"; top_p from 0.95 on.
         bars_sampling=True,
@@ -135,7 +150,12 @@ SURFACE: Final = Surface(
         budget_needs_thoughts=True,
         least_budget=1024,
         efforts=("low", "medium", "high", "xhigh", "max"),
+        effort_path="output_config.effort",
     ),
+    # 0 fills the cache and gives an empty answer (anthropic-sdk-python 2.8.0, `max_tokens`).
+    limits=LimitSupport(least=1, zero_counts=True),
+    # "each stop sequence must contain non-whitespace".
+    sampling=SamplingSupport(blank_stops=False),
     stream=StreamSupport(
         # A ping does not reset the watchdog of Claude Code 2.1.197; a delta without a reason does.
         keep_alive=(

@@ -8,6 +8,7 @@ from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
 from toolglot.surface import (
     CallSupport,
     IdentifierRule,
+    LimitSupport,
     MediaSupport,
     MessageSupport,
     ReasoningSupport,
@@ -105,6 +106,8 @@ SURFACE: Final = Surface(
         content="parts",
         merges_turns=True,
         many_choices=True,
+        # "Please ensure that function call turn comes immediately after a user turn".
+        user_first=True,
     ),
     system=SystemSupport(
         slot="systemInstruction",
@@ -134,6 +137,16 @@ SURFACE: Final = Surface(
     ),
     media=MediaSupport(
         fetches_urls=False,
+        # https://ai.google.dev/gemini-api/docs/image-understanding, document-processing, audio and
+        # video-understanding (2026-11): no GIF, and of documents none of an office.
+        types={
+            "image": frozenset(
+                {"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}
+            ),
+            "document": frozenset(
+                {"application/pdf", "application/json", "application/rtf", "text/*", "video/*"}
+            ),
+        },
         accepted={
             "system": frozenset({"text"}),
             "user": _MEDIA,
@@ -148,6 +161,7 @@ SURFACE: Final = Surface(
         efforts=("minimal", "low", "medium", "high"),
         takes_unsigned=True,
     ),
+    limits=LimitSupport(least=1),
     stream=StreamSupport(
         array=True,
         # A comment breaks the parsers of Google's own SDKs; a blank line does not.

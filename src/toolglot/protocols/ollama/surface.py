@@ -80,6 +80,7 @@ SURFACE: Final = Surface(
         ordered=False,
     ),
     calls=CallSupport(
+        member="tool_calls",
         matched_by="name",
         results_in_order=True,
         arguments="object",
@@ -89,6 +90,8 @@ SURFACE: Final = Surface(
         strict_default=None,
     ),
     schema=SchemaSupport(
+        # Its server reads every property as an object (api/types.go, ToolProperty).
+        booleans=False,
         object_root=True,
     ),
     media=MediaSupport(

@@ -262,9 +262,13 @@ def _reasoning(words: str, field: str, details: list[Any]) -> Reasoning:
 def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:
     words: dict[str, list[str]] = {}
     details: list[Any] = []
+    known = ctx.target.reasoning.member if ctx.target else ""
     for part in parts:
         variants = variants_of(part.extras)
         text, field = part.text or "\n\n".join(part.summary), variants.get("field", REASONING[0])
+        if known and field and field != known:
+            ctx.note("spelling-normalised", field, f"the provider reads reasoning from {known}")
+            field = known
         if text and field:
             words.setdefault(field, []).append(text)
         entries = encode_details(part, len(details))

@@ -109,6 +109,7 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="messages",
+        plain_types=frozenset({"text", "function"}),
         ordered=False,
         many_choices=True,
     ),
@@ -116,6 +117,7 @@ SURFACE: Final = Surface(
         developer_role=True,
     ),
     calls=CallSupport(
+        member="tool_calls",
         id_prefix="call_",
         # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at
         # 40.
@@ -136,6 +138,15 @@ SURFACE: Final = Surface(
         object_root=True,
     ),
     media=MediaSupport(
+        # https://developers.openai.com/api/docs/guides/file-inputs (2026-11): "Chat Completions
+        # accepts only PDF files"; `input_audio.format` is wav or mp3.
+        types={
+            "image": frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"}),
+            "document": frozenset({"application/pdf"}),
+            "audio": frozenset(
+                {f"audio/{form}" for form in ("wav", "mp3", "mpeg", "x-wav", "wave", "vnd.wave")}
+            ),
+        },
         fields=frozenset({"name", "detail"}),
         accepted={
             "system": frozenset({"text"}),
@@ -160,6 +171,7 @@ SURFACE: Final = Surface(
         takes_unsigned=True,
     ),
     limits=LimitSupport(
+        least=1,
         spellings=("max_completion_tokens", "max_tokens"),
     ),
     stream=StreamSupport(

@@ -7,6 +7,7 @@ from toolglot.protocols.openai_responses._hosted_tools import CLIENT_TOOLS, HOST
 from toolglot.surface import (
     CallSupport,
     IdentifierRule,
+    LimitSupport,
     MediaSupport,
     MessageSupport,
     ReasoningSupport,
@@ -57,6 +58,7 @@ FORMATS: Final = frozenset(
 SURFACE: Final = Surface(
     name=NAME,
     earlier_keys=frozenset({"previous_response_id", "conversation"}),
+    template_keys=frozenset({"prompt"}),
     path="/v1/responses",
     model_at=("model", "response.model"),
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
@@ -93,6 +95,17 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="input",
+        plain_types=frozenset(
+            {
+                "message",
+                "reasoning",
+                "function",
+                "function_call",
+                "function_call_output",
+                "input_text",
+                "output_text",
+            }
+        ),
     ),
     system=SystemSupport(
         slot="instructions",
@@ -118,6 +131,12 @@ SURFACE: Final = Surface(
         object_root=True,
     ),
     media=MediaSupport(
+        # https://developers.openai.com/api/docs/guides/file-inputs (2026-11): PDF, text, code and
+        # what offices write; a video is an "unsupported MIME type".
+        types={
+            "image": frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"}),
+            "document": frozenset({"application/*", "text/*"}),
+        },
         fields=frozenset({"name", "detail"}),
         accepted={
             "system": frozenset({"text"}),
@@ -131,6 +150,7 @@ SURFACE: Final = Surface(
         controls=frozenset({"effort", "summary"}),
         efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
     ),
+    limits=LimitSupport(least=1),
     stream=StreamSupport(
         # Codex 0.166.0 counts any event, known or not, and no comment.
         keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
