@@ -128,6 +128,11 @@ def _lost_thoughts(request: Request) -> bool:
 def _never_off(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
     """The least effort for a model of which it is known that it always reasons."""
     ways, efforts = target.reasoning.controls, target.reasoning.efforts
+    if _is_off(settings) and ways.isdisjoint({"switch", "effort"}) and "budget" in ways:
+        least_budget = target.reasoning.least_budget
+        words = f"the model always reasons; its least budget is {least_budget}"
+        ctx.note("value-mapped", ctx.setting("reasoning"), words)
+        return replace(settings, enabled=None, effort=None, budget=least_budget)
     has_off = "none" in efforts or "switch" in ways or "effort" not in ways
     if has_off or not efforts or not _is_off(settings):
         return settings
