@@ -14,6 +14,7 @@ from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.incoming import Caller
 from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
 from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
@@ -27,7 +28,9 @@ from toolglot.profiles import (
     tools_for,
 )
 from toolglot.providers import UNKNOWN, protocols_for
+from toolglot.rules import PRESETS, ToolRules, combine_rules
 
+_ANY_CALLER: Final = Caller()
 _TRIES: Final = 5
 """Failures in a row after which a provider is not used for a while."""
 _REST: Final = 20.0
@@ -185,7 +188,14 @@ class Upstream(Struct, kw_only=True):
         """The headers that authenticate a request."""
         return {**self.auth.with_key(key), **self.config.headers}
 
-    def options(self, model: str, asked: str, *, strict: bool) -> Options:
+    def options(
+        self,
+        model: str,
+        asked: str,
+        *,
+        strict: bool,
+        caller: Caller = _ANY_CALLER,
+    ) -> Options:
         """How requests for a model are translated."""
         config, sent = self.config, self.deployment or model
         more: dict[str, Any] = {}
@@ -208,13 +218,26 @@ class Upstream(Struct, kw_only=True):
             stream_tools=config.stream_tools,
             broken="open",
             validate=config.validate,
-            rules=config.rules if isinstance(config.rules, str) else None,
+            rules=self._tool_rules(model, caller),
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
             mend="on" if self.mends else "off",
             **asdict(config.options),
             **more,
         )
+
+    def _tool_rules(self, model: str, caller: Caller) -> ToolRules | str | None:
+        """The rules for the tools of a client, in the order of the file."""
+        preset = self.config.rules if isinstance(self.config.rules, str) else None
+        if not self.config.tool_rules:
+            return preset
+        held = [
+            rules
+            for each in self.config.tool_rules
+            if each.holds(caller.protocol, caller.user_agent, model)
+            for rules in each.all_rules()
+        ]
+        return combine_rules([PRESETS[preset], *held] if preset else held)
 
     @property
     def _overrides(self) -> Mapping[str, Any]:
