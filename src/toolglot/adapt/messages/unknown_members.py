@@ -56,7 +56,7 @@ def _result(part: ToolResult, known: frozenset[str], path: str, ctx: Context) ->
 def _known(extras: Extras, known: frozenset[str], path: str, ctx: Context) -> Extras:
     name = ctx.surfaces[1].name
     own = extras.get(name, {})
-    unknown = [key for key in own if key not in known or own[key] is None]
+    unknown = [key for key in own if key not in known or (own[key] is None and not path)]
     for key in unknown:
         where = f"{path}.{key}" if path else key
         if own[key] is None:
