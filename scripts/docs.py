@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import get_type_hints
 
+from provider_table import rows as provider_rows
+
 from toolglot import cli
 from toolglot import profiles as profile_book
 from toolglot import providers as provider_rules
@@ -81,24 +83,17 @@ def providers() -> str:
 
 
 def profiles() -> str:
-    """Return what is known about providers; a question mark is unknown."""
-    yes = {True: "yes", False: "no", None: "?"}
+    """Return where each provider is reached and where its key is found."""
     rows = (
         (
             f"`{each.name}`",
+            each.title,
             ", ".join(each.protocols),
-            yes[each.tools.parallel],
-            yes[each.tools.strict],
-            each.tools.streaming or "?",
-            str(each.tools.max_tools or "?"),
-            each.tools.ids,
-            each.reasoning.field if each.reasoning else "?",
-            ", ".join(f"`{quirk.word}`" for quirk in each.quirks),
+            ", ".join(f"`{name}`" for name in each.auth.env),
         )
         for each in profile_book.profiles()
     )
-    head = ("Name", "Protocols", "Many calls", "Strict", "Stream", "Tools", "Ids", "Reasoning")
-    return table((*head, "Quirks"), rows)
+    return table(("Name", "Provider", "Protocols", "Key from"), rows)
 
 
 def rule_books() -> str:
@@ -107,7 +102,7 @@ def rule_books() -> str:
     for name in provider_rules.book_names():
         book = provider_rules.load_book(name)
         about = dict.fromkeys(fact for rule in book.rules for fact in (*rule.set, *rule.add))
-        like = f"as `{book.like}`, and " if book.like else ""
+        like = f"as {', '.join(f'`{each}`' for each in book.like)}, and " if book.like else ""
         title = "unknown servers" if name == provider_rules.UNKNOWN else f"`{name}`"
         spoken = ", ".join(book.speaks)
         facts = like + ", ".join(f"`{fact}`" for fact in about)
@@ -139,6 +134,15 @@ def rule_facts() -> str:
         found = re.search(rf'^    {last}: [^\n]+\n    """([\s\S]+?)"""', source, re.MULTILINE)
         rows.append((f"`{name}`", " ".join(found[1].split()) if found else ""))
     return table(("Fact", "Meaning"), rows)
+
+
+def provider_table() -> str:
+    """Return what is asked of each provider's models by each client, and which rules shaped it."""
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for provider, *row in provider_rows():
+        sections.setdefault(provider, []).append(tuple(row))
+    head = ("Model", "Clients", "Asked in", "Rules")
+    return "\n\n".join(f"## {name}\n\n{table(head, rows)}" for name, rows in sections.items())
 
 
 def families() -> str:
@@ -190,6 +194,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "note-codes": note_codes,
     "options": options,
     "profiles": profiles,
+    "provider-table": provider_table,
     "providers": providers,
     "refusals": refusals,
     "rule-books": rule_books,

@@ -168,7 +168,10 @@ class Exchange:
         the provider does not accept.
         """
         model, place = self.options.model, get_protocol(self.provider).SURFACE.path
-        restricted = self._restricted(body)
+        wire = self._restricted(body)
+        restricted = write_known(wire.body, self._ctx) if wire is not None else None
+        if wire is not None and self._ctx.surfaces[1].form.path is not None:
+            return Sent(path=wire.path, query=query, data=restricted or body)
         if "{model}" in place:
             operation = path.rpartition(":")[2]
             named = place.format(model=model).rpartition(":")[0] if model else ""
@@ -178,7 +181,7 @@ class Exchange:
             body = jsontext.splice(body, "model", model)
         return Sent(path=path or place, query=query, data=restricted or body)
 
-    def _restricted(self, body: bytes) -> bytes | None:
+    def _restricted(self, body: bytes) -> WireRequest | None:
         """The request as the provider accepts it, of which the provider accepts less; None: that is
         as it came, or it cannot be read, which the provider will say.
         """
@@ -190,7 +193,7 @@ class Exchange:
         except DecodeError:
             return None
         self._ctx.receipt()
-        return write_known(wire.body, self._ctx) if wire is not None else None
+        return wire
 
     def _repaired(self, sent: Sent) -> Sent:
         body = read_body(sent.data)

@@ -1,6 +1,7 @@
-"""What is known about providers and model families, from `profiles.toml`.
+"""Where providers are reached, and model families, from `profiles.toml`.
 
-Every group of facts carries where and when it was read; what could not be confirmed is None. The
+What providers accept is in their rule books: see `toolglot.providers`. Every group of facts carries
+where and when it was read; what could not be confirmed is None. The
 file is read once, when something is asked for. Facts can be changed in two ways: for one question,
 by a mapping that is laid over them, or for this process, by `register_profile`.
 """
@@ -100,28 +101,10 @@ class Auth(Facts, frozen=True, kw_only=True):
 
 
 class ToolFacts(Facts, frozen=True, kw_only=True):
-    """How tools are called. None is unknown."""
+    """How tools are called; what is accepted of them is in the rule books."""
 
-    format: Literal["json", "xml", "custom", "unknown"] = "unknown"
-    parallel: bool | None = None
-    """Several calls in one answer."""
-
-    max_tools: int | None = None
-    """ToolFacts in one request."""
-
-    max_calls: int | None = None
-    """Calls in one answer."""
-
-    strict: bool | None = None
-    """Arguments can be bound to the schema."""
-
-    streaming: Literal["deltas", "whole", "opt-in"] | None = None
-    """How calls are streamed: in pieces, each at once, or in pieces if asked for."""
-
-    ids: Literal["any", "optional", "short", "word", "mistral"] = "any"
-    """The ids of calls: `optional` may be left out, `short` has at most 40 characters, `word` has
-    letters, digits, underscores and hyphens; other names are those of `toolglot.surface.ID_RULES`,
-    which are enforced."""
+    format: Literal["json", "xml", "custom", "unknown"] = "json"
+    """How calls are written: as JSON beside the text, or in the text."""
 
     dialects: tuple[str, ...] = ()
     """How its models write calls into the text when they slip."""
@@ -129,28 +112,6 @@ class ToolFacts(Facts, frozen=True, kw_only=True):
     calling: str = "native"
     """How its models get tools: declared to the provider (`native`), or as text
     (`emulated`, `emulated:hermes`), because they have none. The option `tools` takes this word."""
-
-
-class ReasoningFacts(Facts, frozen=True, kw_only=True):
-    """Where reasoning is, and whether it must come back."""
-
-    field: Literal[
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "thinking",
-        "encrypted",
-        "signature",
-        "none",
-    ]
-    must_return: bool = False
-
-
-class Quirk(Facts, frozen=True, kw_only=True):
-    """A peculiarity: a word for programs, a sentence for people."""
-
-    word: str
-    text: str
 
 
 class Capabilities(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,8 +137,6 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     """The variables by which its SDKs are given another address, the first one set counts."""
 
     tools: ToolFacts = ToolFacts()
-    reasoning: ReasoningFacts | None = None
-    quirks: tuple[Quirk, ...] = ()
     notes: tuple[str, ...] = ()
     local: bool = False
     """It runs on the user's own machine."""
@@ -196,18 +155,6 @@ class Profile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
             if protocol in (None, endpoint.protocol):
                 return endpoint
         raise UnknownProviderError(f"{protocol} endpoint", self.name)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Today's facts in six words; what is unknown counts as not there."""
-        return Capabilities(
-            format=self.tools.format,
-            supports_parallel=bool(self.tools.parallel),
-            max_tools_per_call=self.tools.max_calls,
-            requires_schema=self.tools.format == "json",
-            stream_support=self.tools.streaming is not None,
-            quirks=tuple(quirk.text for quirk in self.quirks),
-        )
 
 
 class ModelFamily(Facts, frozen=True, kw_only=True):
@@ -289,7 +236,7 @@ def get_profile(provider: str, overrides: Mapping[str, Any] | None = None) -> Pr
 def get_capabilities(provider: str, overrides: Mapping[str, Any] | None = None) -> Capabilities:
     """The historical matrix: what clients of the early design expect, not what is true today.
 
-    For what is true today ask `get_profile(provider).capabilities`.
+    For what a model accepts today ask `toolglot.providers.rules_for`.
     """
     found = _book().historical.providers.get(provider) or Capabilities()
     return _laid_over(found, overrides) if overrides else found
@@ -325,10 +272,19 @@ _VENDOR: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
 
 
 @lru_cache(maxsize=1024)
+def model_names(model: str) -> tuple[str, ...]:
+    """The name of a model in lower case, as it is written, without its vendor (`openai/`), and
+    without what clouds put before it (`us.anthropic.`).
+    """
+    name = model.lower()
+    short = name.rpartition("/")[2]
+    return tuple(dict.fromkeys((name, short, _VENDOR.sub("", short))))
+
+
+@lru_cache(maxsize=1024)
 def family_of(model: str) -> ModelFamily | None:
     """The family of a model, by its name as any provider spells it."""
-    name = model.rpartition("/")[2].lower()
-    names = {name, _VENDOR.sub("", name)}
+    names = model_names(model)
     for family in families():
         if any(fnmatchcase(each, pattern) for each in names for pattern in family.match):
             return family

@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot.hosted_tools import ClientTool, HostedTool
 from toolglot.ir import ErrorKind
 
 
-class IdentifierRule(Struct, frozen=True, kw_only=True):
+class IdentifierRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which texts are taken as an id or as a name. Every rule takes letters and digits of ASCII."""
 
     chars: str | None = None
@@ -342,6 +343,12 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     marks: bool = False
     """It takes them; tools may have them then."""
 
+    tools: bool = True
+    """Tools may have them, too, where it takes them."""
+
+    whole: str = ""
+    """The member that marks a whole request, up to its last part; none: there is none."""
+
     parts: frozenset[str] = frozenset(
         {"text", "image", "document", "audio", "tool_call", "tool_result"}
     )
@@ -397,6 +404,22 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
 
     dropped: frozenset[str] = frozenset()
     """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
+
+
+class FormSupport(Struct, frozen=True, kw_only=True):
+    """How a provider wants requests to be sent, where that is not its protocol's own way."""
+
+    path: str | None = None
+    """Where requests go, in place of the protocol's path; `{model}` is filled in."""
+
+    stream_path: str | None = None
+    """The same for requests that ask for a stream."""
+
+    leaves_out: frozenset[str] = frozenset()
+    """Members that are not written, because the path says the same."""
+
+    adds: Mapping[str, str] = {}
+    """Members that are written with every request."""
 
 
 class BodySupport(Struct, frozen=True, kw_only=True):
@@ -470,7 +493,38 @@ class Surface(Struct, frozen=True, kw_only=True):
     cache: CacheSupport = CacheSupport()
     limits: LimitSupport = LimitSupport()
     sampling: SamplingSupport = SamplingSupport()
+    form: FormSupport = FormSupport()
     body: BodySupport = BodySupport()
+
+
+_WAYS: Final[Mapping[str, frozenset[str]]] = {
+    "effort": frozenset({"effort", "switch", "effort_needs_switch"}),
+    "adaptive": frozenset({"adaptive", "effort", "switch", "effort_needs_switch"}),
+    "budget": frozenset({"budget", "switch"}),
+    "switch": frozenset({"budget", "switch"}),
+}
+"""How the reasoning of a model can be asked for, by what is known about it."""
+
+_SHOWING: Final = frozenset({"show", "summary"})
+
+
+def with_reasoning(surface: Surface, kind: str | None, efforts: tuple[str, ...] | None) -> Surface:
+    """The surface as far as a model goes with it, by how its reasoning is asked for."""
+    known = surface.reasoning
+    ways, kept = known.controls, known.efforts
+    if kind == "none":
+        ways = frozenset()
+    elif kind is not None:
+        taken = ways & _WAYS[kind]
+        # Where nothing would be left, the protocol has one way for models of all kinds.
+        ways = taken | (ways & _SHOWING) if taken else ways
+    if efforts:
+        kept = tuple(each for each in kept if each in efforts) or kept
+        if kind == "effort" and "none" not in efforts and "effort_needs_switch" not in ways:
+            ways -= {"switch"}  # it always reasons
+    if (ways, kept) == (known.controls, known.efforts):
+        return surface
+    return replace(surface, reasoning=replace(known, controls=ways, efforts=kept))
 
 
 class _Pair:

@@ -29,13 +29,14 @@ from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
 from toolglot.receipt import Receipt, Severity
 from toolglot.registry import get_protocol, protocol_name
-from toolglot.surface import Surface
+from toolglot.surface import FormSupport, Surface
 from toolglot.wire import jsontext
 from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, plain_body, read_body
 
 Body = bytes | str | dict[str, Any]
 
+_OWN_FORM: Final = FormSupport()
 _FIRST_ERROR: Final = 400
 """The least status that says that something failed."""
 
@@ -92,7 +93,9 @@ def translate_request(
     ctx = context or _context(Options(**options), source, target, body)
     wire = WireRequest(body=read_body(body, ctx), path=path)
     if context is None:
-        ctx.target = provider_surface(ctx.options, target, _model_of(wire, source))
+        ctx.target = provider_surface(
+            ctx.options, target, asked_model(wire.body, source, wire.path)
+        )
     request = get_protocol(source).decode_request(wire, ctx)
     if ctx.options.model is None and passes_through(body, source, target, ctx.options):
         if ctx.target is ctx.source and ctx.options.rules is None:
@@ -112,13 +115,14 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
     written = target.limits.name is not None or target.reasoning.member or target.body.dropped
-    if restricted is request and not written:
+    if restricted is request and not written and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
         body = {**body, "model": ctx.options.model} if "model" in body else body
     wire = _without_members(get_protocol(target.name).encode_request(restricted, ctx), ctx)
-    return None if wire.body == body else wire
+    is_same = wire.body == body and target.form == _OWN_FORM
+    return None if is_same else _formed(wire, restricted, ctx)
 
 
 def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:
@@ -135,10 +139,11 @@ def _note_dropped(path: str, value: object, ctx: Context) -> None:
     ctx.note("field-dropped", path, "the provider does not accept it", severity)
 
 
-def _model_of(wire: WireRequest, source: str) -> str:
-    if "{model}" in get_protocol(source).SURFACE.path:
-        return wire.path.rpartition("/")[2].partition(":")[0]
-    model = wire.body.get("model")
+def asked_model(body: Body, source: str, path: str = "") -> str:
+    """The model that a request asks for; empty if it names none."""
+    if path and "{model}" in get_protocol(source).SURFACE.path:
+        return path.rpartition("/")[2].partition(":")[0]
+    model = read_body(body).get("model")
     return model if isinstance(model, str) else ""
 
 
@@ -147,7 +152,23 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
     adapt = adapt_in_protocol if source == target else adapt_request
-    return _without_members(get_protocol(target).encode_request(adapt(request, ctx), ctx), ctx)
+    adapted = adapt(request, ctx)
+    wire = _without_members(get_protocol(target).encode_request(adapted, ctx), ctx)
+    return _formed(wire, adapted, ctx)
+
+
+def _formed(wire: WireRequest, request: Request, ctx: Context) -> WireRequest:
+    """A request on the wire in the form in which the provider wants its protocol."""
+    form = ctx.surfaces[1].form
+    if form == _OWN_FORM:
+        return wire
+    body = {key: value for key, value in wire.body.items() if key not in form.leaves_out}
+    path = (form.stream_path if request.stream else None) or form.path
+    return replace(
+        wire,
+        body={**form.adds, **body},
+        path=path.format(model=request.model) if path else wire.path,
+    )
 
 
 def passes_through(body: Body, source: str, target: str, options: Options) -> bool:

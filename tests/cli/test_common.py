@@ -61,7 +61,7 @@ def test_the_documentation_has_every_command():
     [
         ((), "required: COMMAND"),
         (("translat",), "invalid choice: 'translat'"),
-        (("translate", "--from", "anthropic"), "required: --to"),
+        (("translate", "--from", "anthropic"), "give --to PROTOCOL, or --provider"),
         (("translate", "--from", "x", "--to", "gemini"), "argument --from: invalid choice: 'x'"),
         (("translate", *PAIR, "--what", "answer"), "argument --what: invalid choice"),
         (("translate", *PAIR, "--split", "4"), "--split has no effect with --what request"),

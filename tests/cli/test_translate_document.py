@@ -267,3 +267,71 @@ def test_calls_in_the_text_are_found_if_asked_for(cli, tmp_path):
     refused = cli("translate", *pair("anthropic", "openai-chat"), "--dialect", "auto", data=b"{}")
     assert refused.code == 2
     assert "--dialect has no effect with --what request" in refused.err
+
+
+def test_the_rules_of_a_provider_are_applied(cli):
+    """The protocol in which it is best asked, and what its model accepts of it."""
+    asked = json.dumps({**ASK, "max_tokens": 4}).encode()
+    done = cli(
+        "translate", "--from", "anthropic", "--provider", "openai", "--model", "o3", data=asked
+    )
+    body = json.loads(done.out)
+    assert done.err.startswith("protocol openai-responses\n")
+    assert (body["model"], body["max_output_tokens"]) == ("o3", 16)
+    assert "the least limit is 16" in done.err
+    chat = ("--to", "openai-chat", "--provider", "openai", "--model", "gpt-5.4")
+    body = json.loads(cli("translate", "--from", "anthropic", *chat, data=asked).out)
+    assert body["max_completion_tokens"] == 4
+    assert "max_tokens" not in body
+
+
+def test_a_provider_may_want_another_path(cli):
+    done = cli(
+        "translate",
+        *("--from", "anthropic", "--provider", "vertex", "--model", "claude-opus-4-1@20250805"),
+        data=json.dumps(ASK).encode(),
+    )
+    assert "path /v1/models/claude-opus-4-1@20250805:rawPredict" in done.err.splitlines()
+    assert json.loads(done.out)["anthropic_version"] == "vertex-2023-10-16"
+    assert "model" not in json.loads(done.out)
+
+
+def test_a_provider_has_several_names(cli):
+    for name in ("kimi", "moonshot"):
+        done = cli("translate", "--from", "openai-chat", "--provider", name, data=b"{}")
+        assert done.code != 2
+
+
+def test_a_target_or_a_provider_is_needed(cli):
+    data = json.dumps(ASK).encode()
+    done = cli("translate", "--from", "anthropic", data=data)
+    assert (done.code, "give --to PROTOCOL, or --provider" in done.err) == (2, True)
+    done = cli("translate", "--from", "anthropic", "--provider", "openay", data=data)
+    assert (done.code, "no profile for provider openay" in done.err) == (2, True)
+    done = cli("translate", "--from", "anthropic", "--provider", "openai", "--what", "response")
+    assert (done.code, "give --to PROTOCOL" in done.err) == (2, True)
+
+
+def test_an_answer_of_a_provider_is_undone_as_its_rules_made_it(cli, tmp_path):
+    """A freeform tool that went out as a function comes back as it was declared."""
+    asked = {
+        "model": "some-model",
+        "input": "hi",
+        "tools": [{"type": "custom", "name": "patch", "description": "Patch files"}],
+    }
+    (tmp_path / "asked.json").write_text(json.dumps(asked))
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "patch", "arguments": '{"input":"x"}'},
+    }
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+    done = cli(
+        "translate",
+        *pair("openai-chat", "openai-responses"),
+        *("--what", "response", "--provider", "vllm", "--request", str(tmp_path / "asked.json")),
+        data=json.dumps({**ANSWER, "choices": [choice]}).encode(),
+    )
+    made = json.loads(done.out)["output"][0]
+    assert (made["type"], made["input"]) == ("custom_tool_call", "x")

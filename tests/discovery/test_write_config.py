@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.discovery.scripted import HELLO, Faithful, ask, chat, chat_call, chat_only, reply
+from tests.discovery.scripted import HELLO, Faithful, ask, chat, chat_only, reply
 
 from toolglot.discovery import ConfigTextError, add_provider, to_toml
 from toolglot.discovery.urls import name_for
@@ -51,19 +51,13 @@ def test_the_key_is_named_and_never_written():
         ({"taught": HERMES}, {"tools": "emulated:hermes"}),
         ({"tools": NO}, {"tools": "emulated"}),
         ({}, {}),
-        (
-            {"tools": chat_call("a1B2c3D4e"), "long-id": NO},
-            {"tools": "native", "id_rule": "mistral"},
-        ),
-        ({"tools": chat_call("call_1"), "schemas": NO}, {"tools": "native"}),
     ],
-    ids=["in text", "taught", "ignored", "refused", "unknown", "nine", "schemas"],
+    ids=["in text", "taught", "ignored", "refused", "unknown"],
 )
 def test_how_tools_are_to_be_given(answers, expected):
     result = ask(chat_only(answers, HELLO))
     found = table(result)
-    assert {key: found[key] for key in ("tools", "dialect", "id_rule") if key in found} == expected
-    assert ("schema_dialect" in to_toml(result, "x")) is ("schemas" in answers)
+    assert {key: found[key] for key in ("tools", "dialect") if key in found} == expected
 
 
 def test_other_protocols_and_quirks_are_remarks():

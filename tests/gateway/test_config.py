@@ -288,3 +288,61 @@ def test_a_file_that_holds_no_text_holds_no_key(tmp_path):
     (tmp_path / "key").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="key: not a text file"):
         read_secret(f"file:{tmp_path / 'key'}")
+
+
+RULES = """[providers.it]
+protocol = "openai-chat"
+base_url = "http://127.0.0.1:1/v1"
+
+[providers.it.rules]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('"tools.kind" = ["function"]', "tools.kind: there is no such fact; perhaps tools.kinds?"),
+        ("limits.leest = 16", "limits.leest: there is no such fact; perhaps limits.least?"),
+        ('"tools.kinds" = "function"', "tools.kinds: Expected `array`, got `str`"),
+        ('"tools.kinds" = "any"', "tools.kinds: Expected `array`, got `str`"),
+        ('"tools.kinds" = ["functions"]', "tools.kinds: 'functions' is none of custom, function"),
+        ('"tools.choices" = ["autoo"]', "tools.choices: 'autoo' is none of allowed"),
+        ('"tools.effort" = "maybe"', "tools.effort: Invalid enum value 'maybe'"),
+        ('"outputs" = ["texts"]', "outputs: 'texts' is none of json, schema, text"),
+        ('"limits.most" = true', "limits.most: Expected `int | null`, got `bool`"),
+        ('"limits.name" = "maxtokens"', "limits.name: 'maxtokens' is none of max_completion_"),
+        ('"calls.id_rule" = { mosst = 9 }', "calls.id_rule: Object contains unknown field `mos"),
+        ('"calls.id_rule" = { most = "x" }', "calls.id_rule: Expected `int | null`, got `str`"),
+        ('"reasoning.efforts" = ["low", "huge"]', "reasoning.efforts: 'huge' is none of high"),
+        ('"reasoning.controls" = ["budgets"]', "reasoning.controls: 'budgets' is none of adap"),
+        ('"schema.tools" = "openapy"', "schema.tools: 'openapy' is none of closed, openapi"),
+        ('"sampling.temperature" = [2, 0]', "sampling.temperature: the least, 2, is more than"),
+        ('"sampling.temperature" = [1]', "sampling.temperature: Expected `array` of length 2"),
+        ('"models" = ["x*"]', "models: there is no such fact"),
+    ],
+)
+def test_a_wrong_rule_is_named_with_its_line_and_key(tmp_path, line, words):
+    file = tmp_path / "toolglot.toml"
+    file.write_text(RULES + line + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_config(file, {})
+    assert str(caught.value).startswith(f"{file}:6: providers.it.rules.{words}")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('profile = "opnai"', "providers.it.profile: `toolglot capabilities` lists the profiles"),
+        ("rules = 3", "providers.it.rules: Expected `str | object | null`, got `int`"),
+        ('rules = ["a"]', "providers.it.rules: Expected `str | object | null`, got `array`"),
+        ('rules = "nope"', "providers.it.rules: 'nope' is none of "),
+    ],
+)
+def test_a_provider_that_is_wrong_is_named_with_its_line_and_key(tmp_path, line, words):
+    file = tmp_path / "toolglot.toml"
+    file.write_text(
+        f'[providers.it]\nbase_url = "http://127.0.0.1:1/v1/chat/completions"\n{line}\n'
+    )
+    with pytest.raises(ConfigError) as caught:
+        load_config(file, {})
+    assert str(caught.value).startswith(f"{file}:3: {words}")

@@ -31,7 +31,7 @@ def sent(body, client, model, **fields):
     """The exchange, and what the gateway would send."""
     provider = upstream(**fields)
     protocol = provider.protocol_for(client, model)
-    options = provider.options(model, body["model"], strict=False, protocol=protocol)
+    options = provider.options(model, body["model"], strict=False)
     exchange = Exchange(client, protocol, options)
     made = exchange.request(json.dumps(body).encode())
     return exchange, made.path, json.loads(made.data)
@@ -164,7 +164,8 @@ def call_answer(protocol, name, arguments):
 
 def test_a_freeform_call_comes_back_as_one_in_a_stream():
     asked = recorded("codex-freeform")
-    exchange, _, _ = sent(asked, "openai-responses", "some-model", profile="vllm")
+    vllm = {"profile": "vllm", "protocol": "openai-responses"}
+    exchange, _, _ = sent(asked, "openai-responses", "some-model", **vllm)
     answer = call_answer("openai-responses", "apply_patch", '{"input":"*** Begin"}')
     item = answer["output"][0]
     begun = {**answer, "status": "in_progress", "output": []}
@@ -336,6 +337,97 @@ def test_without_a_provider_nothing_is_restricted():
     wire, receipt = translate_request(asked, source="openai-chat", target="openai-chat")
     assert wire.body == asked
     assert not receipt
+
+
+# --- models that reason in their own ways ---------------------------------------------------------
+
+CLAUDE = {"model": "m", "max_tokens": 20000, "messages": [{"role": "user", "content": "Hi"}]}
+BUDGET = {"thinking": {"type": "enabled", "budget_tokens": 9000}}
+ADAPTIVE = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
+OFF = {"thinking": {"type": "disabled"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "sent"),
+    [
+        ("claude-sonnet-4-5", BUDGET, BUDGET),
+        ("claude-sonnet-4-5", ADAPTIVE, {"thinking": {"type": "enabled", "budget_tokens": 8192}}),
+        ("claude-opus-4-5", {**BUDGET, "output_config": {"effort": "low"}}, None),
+        ("claude-opus-4-6", BUDGET, None),
+        ("claude-opus-4-6", ADAPTIVE, None),
+        ("claude-opus-5", BUDGET, {**ADAPTIVE, "output_config": {"effort": "high"}}),
+        ("claude-opus-5", OFF, None),
+        ("claude-opus-5-5", OFF, {**ADAPTIVE, "output_config": {"effort": "low"}}),
+        ("claude-opus-5-5", ADAPTIVE, None),
+        ("claude-3-5-haiku-latest", ADAPTIVE, {}),
+    ],
+)
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
+def test_claude_is_asked_to_think_as_the_model_takes_it(model, asked, sent, provider):
+    """AN-037 to AN-043, AN-051, AN-052: in the client's own protocol, too."""
+    body = {**CLAUDE, "model": model, **asked}
+    same, made, notes = same_protocol("anthropic", body, provider)
+    wanted = asked if sent is None else sent
+    found = {key: made[key] for key in ("thinking", "output_config") if key in made}
+    assert found == wanted
+    assert same is (not notes) is (wanted == asked)
+
+
+def test_sampling_leaves_where_a_model_reasons_and_stays_where_not():
+    """OAI-052"""
+    asked = {**ASK, "temperature": 0.5}
+    for effort, kept in (("high", False), ("none", True)):
+        body = {**asked, "model": "gpt-5.1", "reasoning_effort": effort}
+        _, made, _ = same_protocol("openai-chat", body, "openai")
+        assert ("temperature" in made) is kept
+    assert same_protocol("openai-chat", {**asked, "model": "gpt-5.1"}, "openai")[0]
+
+
+def test_an_effort_that_is_unknown_never_turns_reasoning_off():
+    """GQ-010, MI-27: qwen3-32b knows only none, Mistral none and high."""
+    body = {**ASK, "model": "qwen/qwen3-32b", "reasoning_effort": "high"}
+    assert "reasoning_effort" not in same_protocol("openai-chat", body, "groq")[1]
+    body = {**ASK, "model": "mistral-small-latest", "reasoning_effort": "low"}
+    assert same_protocol("openai-chat", body, "mistral")[1]["reasoning_effort"] == "high"
+
+
+# --- other forms ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stream", "operation"), [(True, "streamRawPredict"), (False, "rawPredict")]
+)
+def test_claude_on_vertex_has_its_model_in_the_path(stream, operation):
+    """AP-015"""
+    values = {"project": "p", "region": "r"}
+    provider = upstream(profile="vertex", values=values)
+    model = "claude-sonnet-4-5@20250929"
+    for client, body in (("anthropic", CLAUDE), ("openai-chat", ASK)):
+        protocol = provider.protocol_for(client, model)
+        options = provider.options(model, "m", strict=False)
+        exchange = Exchange(client, protocol, options)
+        made = exchange.request(json.dumps({**body, "stream": stream}).encode())
+        address = provider.url(protocol, made.path, model)
+        assert address.endswith(f"/publishers/anthropic/models/{model}:{operation}")
+        sent_body = json.loads(made.data)
+        assert sent_body["anthropic_version"] == "vertex-2023-10-16"
+        assert "model" not in sent_body
+        assert sent_body["stream"] is stream
+
+
+def test_each_model_of_a_cloud_is_asked_where_it_is_served():
+    for profile, model, protocol in (
+        ("vertex", "gemini-3-pro", "gemini"),
+        ("vertex", "claude-opus-5", "anthropic"),
+        ("vertex", "xai/grok-4.5", "openai-chat"),
+        ("bedrock", "us.anthropic.claude-opus-5", "anthropic"),
+        ("bedrock", "openai.gpt-oss-120b", "openai-chat"),
+        ("azure", "gpt-5.4", "openai-responses"),
+        ("azure", "DeepSeek-V4-Pro", "openai-chat"),
+        ("openrouter", "openai/gpt-5.4", "openai-chat"),
+        ("xai", "grok-4.5", "openai-responses"),
+    ):
+        assert upstream(profile=profile).protocol_for("ollama", model) == protocol, (profile, model)
 
 
 # --- what else providers accept less of -----------------------------------------------------------

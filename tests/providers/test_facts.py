@@ -31,5 +31,5 @@ def test_tables_inside_of_tables_are_dotted_names():
 def test_facts_of_the_surface_itself():
     surface = get_protocol("openai-chat").SURFACE
     assert with_facts(surface, {"outputs": ["text"]}).outputs == {"text"}
-    joined = with_facts(surface, {"tools.kinds": ["telex"]}, lambda old, new: old | new)
-    assert joined.tools.kinds == {"function", "custom", "telex"}
+    joined = with_facts(surface, {"tools.kinds": ["namespace"]}, lambda old, new: old | new)
+    assert joined.tools.kinds == {"function", "custom", "namespace"}

@@ -14,7 +14,7 @@ from toolglot.adapt.calls.ids import alias_ids, chooses_ids
 from toolglot.adapt.calls.pairing import pair_results
 from toolglot.adapt.messages.blank_text import fill_blanks
 from toolglot.adapt.messages.content import adapt_content, restrict_content
-from toolglot.adapt.messages.prompt_cache import adapt_cache_marks
+from toolglot.adapt.messages.prompt_cache import adapt_cache_marks, restrict_cache_marks
 from toolglot.adapt.messages.required_settings import (
     bound_limits,
     drop_zero_limit,
@@ -141,7 +141,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("json_needs_word", require_json_word),
     ("requires_max_tokens", require_limits),
     ("limits", bound_limits),
-    ("cache", adapt_cache_marks),
+    ("cache", restrict_cache_marks),
 )
 """What a request needs that stays in its protocol, for a provider that accepts less of that: the
 facts, or groups of facts, that a pass enforces, in this order. A pass runs where the provider

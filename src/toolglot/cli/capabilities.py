@@ -1,4 +1,4 @@
-"""`toolglot capabilities`: what providers support, with the source of each fact."""
+"""`toolglot capabilities`: how providers are asked, and the rules that are used for them."""
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,21 +8,11 @@ from msgspec import to_builtins
 
 from toolglot.cli.common import Commands, add_command, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
-from toolglot.providers import ProviderRule, load_book
-from toolglot.registry import get_protocol
+from toolglot.providers import UNKNOWN, ProviderRule, load_book, protocols_for
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.wire import jsontext
 
-_YES: Final = {True: "yes", False: "no", None: "?"}
-_COLUMNS: Final = (
-    "provider",
-    "protocols",
-    "calls",
-    "many",
-    "strict",
-    "stream",
-    "tools",
-    "reasoning",
-)
+_COLUMNS: Final = ("provider", "protocols", "key from", "rules")
 _INDENT: Final = 16
 
 
@@ -32,7 +22,7 @@ def add(commands: Commands) -> None:
         commands,
         "capabilities",
         run,
-        "show what providers support, with the source of each fact",
+        "show how providers are asked, and the rules for what they accept",
         "toolglot capabilities",
         "toolglot capabilities deepseek",
         "toolglot capabilities openai --model gpt-5.4",
@@ -42,19 +32,27 @@ def add(commands: Commands) -> None:
         "provider", nargs="?", help="show one provider in detail; default: a table of all"
     )
     parser.add_argument(
-        "--model", help="with a provider: only the rules that hold for this model of it"
+        "--model", help="with a provider: only the rules that are used for this model of it"
+    )
+    parser.add_argument(
+        "--protocol",
+        choices=tuple(PROTOCOLS),
+        metavar="PROTOCOL",
+        help="with a provider: only the rules that are used in this protocol",
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print all providers, or one."""
+    if (args.model or args.protocol) and not args.provider:
+        args.refuse("--model and --protocol need the name of a provider")
     known = (_chosen(args),) if args.provider else profiles()
     if args.json:
-        value = [{**to_builtins(each), "rules": _plain_rules(each, args.model)} for each in known]
+        value = [_plain(each, args.model, args.protocol) for each in known]
         print(jsontext.pretty(value[0] if args.provider else value).decode())
     elif args.provider:
-        _print_one(known[0], args.model)
+        _print_one(known[0], args.model, args.protocol)
     else:
         _print_all(known)
     return 0
@@ -71,38 +69,48 @@ def _chosen(args: argparse.Namespace) -> Profile:
 def _print_all(known: Iterable[Profile]) -> None:
     print_table([_COLUMNS, *(_row(profile) for profile in known)])
     print()
-    print(hanging("?", "unknown, which does not mean no", 8))
-    print(hanging("many", "several calls in one answer", 8))
-    print(hanging("tools", "most tools in one request", 8))
+    print(hanging("protocols", "the first is used for clients of other protocols", 12))
+    print(hanging("rules", "`toolglot capabilities PROVIDER --model MODEL` shows them", 12))
 
 
 def _row(profile: Profile) -> Sequence[str]:
-    tools = profile.tools
+    book = load_book(profile.name)
+    rules = len(book.all_rules())
     return (
         profile.name,
-        ", ".join(get_protocol(name).API.short_name or name for name in profile.protocols),
-        tools.format,
-        _YES[tools.parallel],
-        _YES[tools.strict],
-        tools.streaming or "?",
-        str(tools.max_tools or "?"),
-        profile.reasoning.field if profile.reasoning else "?",
+        ", ".join(get_protocol(name).API.short_name or name for name in _spoken(profile, None)),
+        " or ".join(profile.auth.env) or "-",
+        f"{rules} of unknown servers" if book.provider == UNKNOWN else str(rules),
     )
 
 
-def _rules(profile: Profile, model: str | None) -> Iterator[ProviderRule]:
-    """The rules of a provider that translation uses, or those of them that hold for a model."""
+def _spoken(profile: Profile, model: str | None) -> tuple[str, ...]:
+    """The protocols in which a provider, or one of its models, is asked, the best first."""
+    if model is None:
+        best = load_book(profile.name).speaks
+        return (*best, *(each for each in profile.protocols if each not in best))
+    return protocols_for(profile.name, model) or profile.protocols
+
+
+def _rules(profile: Profile, model: str | None, protocol: str | None) -> Iterator[ProviderRule]:
+    """The rules that translation uses for a provider, for a model of it, in a protocol."""
+    spoken = (protocol,) if protocol else _spoken(profile, model)
     for rule in load_book(profile.name).all_rules():
-        protocols = (rule.protocol,) if rule.protocol else profile.protocols
-        if model is None or any(rule.holds_for(each, model) for each in protocols):
+        if rule.protocol is not None and rule.protocol not in spoken:
+            continue
+        if model is None or any(rule.holds_for(each, model) for each in spoken):
             yield rule
 
 
-def _plain_rules(profile: Profile, model: str | None) -> list[Any]:
-    return [
-        {key: value for key, value in to_builtins(rule).items() if value or key == "sure"}
-        for rule in _rules(profile, model)
-    ]
+def _plain(profile: Profile, model: str | None, protocol: str | None) -> dict[str, Any]:
+    return {
+        **to_builtins(profile),
+        "asked_in": _spoken(profile, model),
+        "rules": [
+            {key: value for key, value in to_builtins(rule).items() if value or key == "sure"}
+            for rule in _rules(profile, model, protocol)
+        ],
+    }
 
 
 def _rule(rule: ProviderRule) -> str:
@@ -110,6 +118,7 @@ def _rule(rule: ProviderRule) -> str:
     facts += [f"{key} + {_value(value)}" for key, value in rule.add.items()]
     facts += [f"asked in {' or '.join(rule.speaks)}"] if rule.speaks else []
     where = [*([rule.protocol] if rule.protocol else []), *rule.models]
+    where += [f"not {name}" for name in rule.unless]
     text = f"{rule.id}: {'; '.join(facts)}" + (f" ({', '.join(where)})" if where else "")
     return text + (f": {rule.words}" if rule.words else "")
 
@@ -118,13 +127,13 @@ def _value(value: Any) -> str:
     return jsontext.text(value) if not isinstance(value, str) else value
 
 
-def _print_one(profile: Profile, model: str | None) -> None:
+def _print_one(profile: Profile, model: str | None, protocol: str | None) -> None:
     print(f"{profile.name}: {profile.title}")
-    for head, text, facts in _details(profile):
+    for head, text, facts in _details(profile, model):
         print()
         print(hanging(head, text, _INDENT))
         print(hanging("", f"read {facts.date}: {facts.source}", _INDENT))
-    for rule in _rules(profile, model):
+    for rule in _rules(profile, model, protocol):
         print()
         print(hanging("rule", _rule(rule), _INDENT))
         read = f"read {rule.date}: {rule.source}" + ("" if rule.sure else " (not certain)")
@@ -134,16 +143,15 @@ def _print_one(profile: Profile, model: str | None) -> None:
         print(hanging("note", note, _INDENT))
 
 
-def _details(profile: Profile) -> Iterator[tuple[str, str, Facts]]:
-    for endpoint in profile.endpoints:
+def _details(profile: Profile, model: str | None) -> Iterator[tuple[str, str, Facts]]:
+    spoken = _spoken(profile, model)
+    for endpoint in sorted(
+        (each for each in profile.endpoints if each.protocol in spoken),
+        key=lambda each: spoken.index(each.protocol),
+    ):
         address = endpoint.base_url + (endpoint.path or "")
         yield "endpoint", f"{endpoint.protocol} at {address}", endpoint
     yield "key", _key(profile), profile.auth
-    yield "tools", _facts(profile.tools), profile.tools
-    if profile.reasoning:
-        yield "reasoning", _facts(profile.reasoning), profile.reasoning
-    for quirk in profile.quirks:
-        yield "quirk", f"{quirk.word}: {quirk.text}", quirk
 
 
 def _key(profile: Profile) -> str:
@@ -157,19 +165,3 @@ def _key(profile: Profile) -> str:
     if auth.optional_headers:
         parts.append(f"optional: {', '.join(auth.optional_headers)}")
     return ", ".join(parts)
-
-
-def _facts(facts: Facts) -> str:
-    """The known facts of a group, without their source."""
-    known: dict[str, Any] = to_builtins(facts)
-    return ", ".join(
-        f"{name} {_format(value)}"
-        for name, value in known.items()
-        if name not in ("source", "date")
-    )
-
-
-def _format(value: Any) -> str:
-    if isinstance(value, bool):
-        return _YES[value]
-    return " ".join(value) if isinstance(value, list | tuple) else str(value)

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
+from toolglot.profiles import UnknownProviderError, get_profile
+from toolglot.providers import protocol_for
 from toolglot.receipt import Receipt
 from toolglot.registry import PROTOCOLS
 from toolglot.streams import StreamTranslator
-from toolglot.translate import translate_request, translate_response
+from toolglot.translate import asked_model, translate_request, translate_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
@@ -25,7 +27,6 @@ Commands = Any
 REQUEST, RESPONSE, ERROR, STREAM = KINDS = ("request", "response", "error", "stream")
 
 _ONLY: Final = {
-    "model": (REQUEST,),
     "path": (REQUEST,),
     "status": (RESPONSE, ERROR),
     "request": (RESPONSE, ERROR, STREAM),
@@ -59,12 +60,14 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", help="input file; standard input if left out")
 
 
-def add_protocol(parser: argparse.ArgumentParser, option: str, words: str, **more: Any) -> None:
+def add_protocol(
+    parser: argparse.ArgumentParser, option: str, words: str, *, required: bool = True, **more: Any
+) -> None:
     """An option that names a protocol."""
     names = list(PROTOCOLS)
     parser.add_argument(
         option,
-        required=True,
+        required=required,
         choices=names,
         metavar="PROTOCOL",
         help=f"{words}: {', '.join(names[:-1])} or {names[-1]}",
@@ -86,7 +89,13 @@ def add_document(parser: argparse.ArgumentParser) -> None:
     """The two protocols of a translation, what is translated and where it comes from."""
     add_file(parser)
     add_protocol(parser, "--from", "protocol of the input", dest="source")
-    add_protocol(parser, "--to", "protocol of the output", dest="target")
+    add_protocol(parser, "--to", "protocol of the output", required=False, dest="target")
+    parser.add_argument(
+        "--provider",
+        help="apply the rules of this provider (`toolglot capabilities` lists them); of a request "
+        "it also chooses the protocol, if --to is left out",
+    )
+    parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
         "--what", choices=KINDS, default=REQUEST, help="what the input is; a request if left out"
     )
@@ -103,6 +112,15 @@ def add_document(parser: argparse.ArgumentParser) -> None:
 
 def check_options(args: argparse.Namespace) -> None:
     """Reject options that have no effect on this kind of document, rather than ignore them."""
+    if args.provider:
+        try:
+            get_profile(args.provider)
+        except UnknownProviderError as error:
+            args.refuse(f"--provider: {error}; `toolglot capabilities` lists the known ones")
+    if args.target is None and (args.what != REQUEST or not args.provider):
+        args.refuse("give --to PROTOCOL" + (", or --provider" if args.what == REQUEST else ""))
+    if args.model and not args.provider and args.what != REQUEST:
+        args.refuse(f"--model has no effect with --what {args.what}, except beside --provider")
     for option, kinds in _ONLY.items():
         if args.what not in kinds and getattr(args, option, None):
             spelled = "--" + option.replace("_", "-")
@@ -166,7 +184,12 @@ def translate_document(
 
     What the protocol puts outside the body is printed to standard error.
     """
+    options |= _provider_options(args)
     if args.what == REQUEST:
+        if args.target is None:
+            model = args.model or asked_model(data, args.source, args.path or "")
+            args.target = protocol_for(args.provider, args.source, model)
+            print(f"protocol {args.target}", file=sys.stderr)
         path = args.path or _path_with_model(args.source, data, options.get("model"))
         unnamed = not path and _outside_body(args.source, data) and _outside_body(args.target)
         if unnamed:
@@ -177,7 +200,7 @@ def translate_document(
         if unnamed:
             return request.body, receipt
         body = in_body(request.body, request.path, args.target)
-        if body is not request.body:
+        if request.path not in ("", args.path, PROTOCOLS[args.target].SURFACE.path):
             print(f"path {request.path}", file=sys.stderr)
         return body, receipt
     response, receipt = translate_response(
@@ -207,7 +230,13 @@ def _path_with_model(protocol: str, data: bytes, model: str | None) -> str:
 
 def stream_translator(args: argparse.Namespace, **options: Any) -> StreamTranslator:
     """What translates the stream that was asked for."""
+    options |= _provider_options(args)
     return StreamTranslator(args.source, args.target, request=asked(args), **options)
+
+
+def _provider_options(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("provider", "model")
+    return {name: value for name in names if (value := getattr(args, name))}
 
 
 def asked(args: argparse.Namespace) -> bytes | None:

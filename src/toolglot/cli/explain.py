@@ -21,6 +21,7 @@ from toolglot.receipt import CATALOGUE, SEVERITIES, Note, Receipt
 
 _EXAMPLES: Final = (
     "toolglot explain --from openai-responses --to anthropic request.json",
+    "toolglot explain --from anthropic --provider groq --model openai/gpt-oss-120b request.json",
     "toolglot explain --from openai-chat --to gemini --what stream < recorded.txt",
 )
 

@@ -27,6 +27,7 @@ from toolglot.wire import jsontext
 
 _EXAMPLES: Final = (
     "toolglot translate --from anthropic --to openai-chat request.json > out.json",
+    "toolglot translate --from anthropic --provider openai --model gpt-5.4 request.json",
     "toolglot translate --from anthropic --to ollama --tools emulated:qwen3_coder request.json",
     "toolglot translate --from openai-chat --to anthropic --what response < answer.json",
     "toolglot translate --from openai-chat --to anthropic --what error --status 429 < error.json",
@@ -55,7 +56,6 @@ def add(commands: Commands) -> None:
         "--strict", action="store_true", help="fail if the translation would lose meaning"
     )
     parser.add_argument("--pretty", action="store_true", help="indent the result")
-    parser.add_argument("--model", help="ask the target for this model instead")
     parser.add_argument(
         "--tools",
         type=tools_option,
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     check_options(args)
     if args.what == STREAM:
         return _stream(args)
-    names = ("model", "tools", "dialect")
+    names = ("tools", "dialect")
     options = {name: value for name in names if (value := getattr(args, name))}
     body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)

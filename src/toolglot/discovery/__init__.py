@@ -6,6 +6,7 @@
 Nothing here does I/O; `toolglot.gateway.checks.discovery_client` sends the probes.
 """
 
+from toolglot.discovery.found_rules import found_rules
 from toolglot.discovery.probe import AUTHS, Probe, ProbeResponse, SentProbe
 from toolglot.discovery.probe_findings import Evidence, ProbeFinding
 from toolglot.discovery.result import (
@@ -38,6 +39,7 @@ __all__ = [
     "Spoken",
     "ToolingInfo",
     "add_provider",
+    "found_rules",
     "name_for",
     "read_sample",
     "to_profile",

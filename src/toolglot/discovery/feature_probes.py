@@ -127,6 +127,18 @@ def _takes_strict(findings: Findings, surface: Surface) -> bool:
     return _takes_tools(findings, surface) and surface.tools.strict_default is not None
 
 
+def _has_freeform(findings: Findings, surface: Surface) -> bool:
+    return _takes_tools(findings, surface) and "custom" in surface.tools.kinds
+
+
+def _has_single(findings: Findings, surface: Surface) -> bool:
+    return _takes_tools(findings, surface) and "parallel_tool_calls" in surface.settings
+
+
+def _has_schemas(_findings: Findings, surface: Surface) -> bool:
+    return "schema" in surface.outputs
+
+
 def _wants_teaching(findings: Findings, _surface: Surface) -> bool:
     return findings.get("tools") in (*NO_TOOLS, "not called")
 
@@ -159,6 +171,9 @@ _FEATURES: Final = (
     _Feature("named", _takes_choice, _note_forced),
     _Feature("strict", _takes_strict, _note_taken),
     _Feature("schemas", _takes_tools, _note_taken),
+    _Feature("custom", _has_freeform, _note_taken),
+    _Feature("single", _has_single, _note_taken),
+    _Feature("output", _has_schemas, _note_taken),
     _Feature("taught", _wants_teaching, _note_taught),
     _Feature("system", _always, _note_taken),
     _Feature("developer", _has_developers, _note_taken),

@@ -51,6 +51,8 @@ STRICT: Final = replace(
     strict=True,
     parameters={**(WEATHER.parameters or {}), "additionalProperties": False},
 )
+FREEFORM: Final = ir.CustomTool(name="note", description="Write down a line of text")
+"""A tool that takes text, which few servers accept."""
 LONG_ID: Final = "call_toolglot-" + "0123456789abcdef" * 3 + "_z"
 """An id of 64 characters such as no provider makes itself."""
 
@@ -87,6 +89,12 @@ def history(id: str) -> ir.Request:  # noqa: A002 - the wire's word
     return replace(_asks("", WEATHER, limit=SMALL), messages=messages)
 
 
+_GREETING: Final = {
+    "type": "object",
+    "properties": {"greeting": {"type": "string"}},
+    "required": ["greeting"],
+    "additionalProperties": False,
+}
 _HELLO: Final = _asks("Say hello.", limit=SMALL)
 _TAUGHT: Final = (
     "You can look up the weather. To do so, write exactly one line of this form and nothing else: "
@@ -107,6 +115,12 @@ PROBE_REQUESTS: Final[Mapping[str, ir.Request]] = {
     ),
     "strict": _asks(_PARIS, STRICT),
     "schemas": _asks(_PARIS, RICH),
+    "custom": _asks(_PARIS, WEATHER, FREEFORM),
+    "single": replace(_asks(_PARIS, WEATHER), parallel_tool_calls=False),
+    "output": replace(
+        _HELLO,
+        output=ir.OutputFormat(kind="schema", name="greeting", schema=_GREETING, strict=True),
+    ),
     "long-id": history(LONG_ID),
     "short-id": history(SHORT_ID),
     "system": replace(_HELLO, system=_says("system", "Answer in one word.")),

@@ -186,14 +186,7 @@ def to_profile(result: DiscoveryResult, *, date: str = "") -> dict[str, Any]:
         ],
         "auth": _auth(result) | seen,
         "tools": _tools(result) | seen,
-        "quirks": [
-            {"word": word, "text": text, **seen}
-            for word, _, text in (quirk.partition(": ") for quirk in result.tooling.quirks)
-        ],
     }
-    field = result.get("reasoning")
-    if field not in (None, "tags"):
-        profile["reasoning"] = {"field": field, **seen}
     return profile
 
 
@@ -210,24 +203,6 @@ def _auth(result: DiscoveryResult) -> dict[str, Any]:
 
 
 def _tools(result: DiscoveryResult) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "format": result.tooling.format,
-        "parallel": True if result.get("parallel") == "yes" else None,
-        "strict": False if result.get("strict") == "refused" else None,
-        "streaming": result.get("stream") if result.get("stream") != "no stream" else None,
-        "ids": id_rule(result),
-    }
     dialect = result.get("dialect")
-    if dialect:
-        known["dialects"] = [dialect]
-    return {key: value for key, value in known.items() if value is not None}
-
-
-def id_rule(result: DiscoveryResult) -> str | None:
-    """The rule for ids as the profiles call it; None is unknown."""
-    made = result.get("ids")
-    if made == "none":
-        return "optional"
-    if result.get("foreign-ids") == "accepted":
-        return "any"
-    return "mistral" if made == "9 letters and digits" else None
+    known: dict[str, Any] = {"format": result.tooling.format}
+    return known | ({"dialects": [dialect]} if dialect else {})

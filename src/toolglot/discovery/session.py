@@ -17,7 +17,7 @@ from toolglot.discovery.prober import Prober, Steps
 from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
 from toolglot.discovery.urls import normal_url
 
-MAX_PROBES: Final = 24
+MAX_PROBES: Final = 27
 """Requests in all; what is left when they are used up stays unknown."""
 
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any, Final
 
 from toolglot.base_urls import exact_spelling
+from toolglot.discovery.found_rules import found_rules, to_rule_lines
 from toolglot.discovery.probe import AUTHS
 from toolglot.discovery.probe_findings import NO_TOOLS
-from toolglot.discovery.result import DiscoveryResult, id_rule
+from toolglot.discovery.result import DiscoveryResult
 from toolglot.errors import ToolglotError
 from toolglot.registry import get_protocol
-from toolglot.surface import ID_RULES
 from toolglot.wire import jsontext
 
 _BARE: Final = re.compile(r"^[A-Za-z0-9_-]+$")
@@ -34,6 +34,8 @@ def to_toml(result: DiscoveryResult, name: str, *, key: str | None = None) -> st
     models = result.provider.models
     if 0 < len(models) <= _MODELS:
         lines.append(f"models = {_array(models)}")
+    if rules := found_rules(result):
+        lines += ["", f"[providers.{_key(name)}.rules]", *to_rule_lines(rules, jsontext.text)]
     return "\n".join(lines) + "\n"
 
 
@@ -66,10 +68,6 @@ def _tool_lines(result: DiscoveryResult) -> Iterator[str]:
         yield f"tools = {_text(f'emulated:{dialect}')}"
     elif tools in NO_TOOLS:
         yield 'tools = "emulated"'
-    if (rule := id_rule(result)) in ID_RULES:
-        yield f'id_rule = "{rule}"'
-    if result.get("schemas") == "refused":
-        yield '# schema_dialect = "openapi" may help.'
 
 
 def _key(name: str) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
+from toolglot.profiles import ModelFamily, family_of
 from toolglot.providers.facts import flatten, read_fact, with_facts
 from toolglot.providers.rule_books import ProviderRule, rules_for
 from toolglot.registry import get_protocol
-from toolglot.surface import Surface
+from toolglot.surface import Surface, with_reasoning
 from toolglot.wire import jsontext
 
 
@@ -17,14 +18,21 @@ def surface_for(
     model: str,
     overrides: Mapping[str, Any] | None = None,
 ) -> Surface:
-    """What a model accepts: the surface of the protocol itself where no rule restricts it.
+    """What a model accepts: the surface of the protocol itself where nothing restricts it.
 
-    Equal rules give the same object, which the cache of tools depends on.
+    What is known of its family comes first, then the rules of the provider, then what the user
+    says. Equal rules give the same object, which the cache of tools depends on.
     """
-    rules = rules_for(provider, protocol, model) if provider is not None else ()
-    if not rules and not overrides:
+    if provider is None and not overrides:
         return get_protocol(protocol).SURFACE
-    return _made(_Key(protocol, rules, overrides))
+    rules = rules_for(provider, protocol, model) if provider is not None else ()
+    family = family_of(model) if provider is not None else None
+    return _made(_Key(protocol, family, rules, overrides))
+
+
+def made_of(protocol: str, family: ModelFamily | None, rules: tuple[ProviderRule, ...]) -> Surface:
+    """The surface that rules make, whoever they are of."""
+    return _made(_Key(protocol, family, rules, None))
 
 
 def check_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -36,20 +44,29 @@ def check_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(error)
 
 
+_ASKED: Final[Mapping[str, str]] = {"always": "none"}
+"""How reasoning is requested of families that leave no choice."""
+
+
 class _Key:
     """What a surface is made of, as a key of a cache.
 
     Books are never unloaded, so the same rules are the same objects as long as the process runs.
     """
 
-    __slots__ = ("overrides", "protocol", "rules", "same")
+    __slots__ = ("family", "overrides", "protocol", "rules", "same")
 
     def __init__(
-        self, protocol: str, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any] | None
+        self,
+        protocol: str,
+        family: ModelFamily | None,
+        rules: tuple[ProviderRule, ...],
+        overrides: Mapping[str, Any] | None,
     ) -> None:
-        self.protocol, self.rules, self.overrides = protocol, rules, overrides or {}
+        self.protocol, self.family, self.rules = protocol, family, rules
+        self.overrides = overrides or {}
         text = jsontext.encode(dict(overrides)) if overrides else b""
-        self.same = (protocol, tuple(map(id, rules)), text)
+        self.same = (protocol, id(family), tuple(map(id, rules)), text)
 
     def __hash__(self) -> int:
         return hash(self.same)
@@ -60,15 +77,12 @@ class _Key:
 
 @lru_cache(maxsize=512)
 def _made(key: _Key) -> Surface:
-    return _apply(get_protocol(key.protocol).SURFACE, key.rules, key.overrides)
-
-
-def _apply(
-    surface: Surface, rules: tuple[ProviderRule, ...], overrides: Mapping[str, Any]
-) -> Surface:
-    base = surface
-    for rule in rules:
+    base = surface = get_protocol(key.protocol).SURFACE
+    if key.family is not None and key.family.reasoning is not None:
+        kind = _ASKED.get(key.family.reasoning, key.family.reasoning)
+        surface = with_reasoning(surface, kind, key.family.efforts)
+    for rule in key.rules:
         surface = with_facts(surface, rule.set)
         surface = with_facts(surface, rule.add, lambda old, new: (old or frozenset()) | new)
-    surface = with_facts(surface, flatten(overrides))
+    surface = with_facts(surface, flatten(key.overrides))
     return base if surface == base else surface

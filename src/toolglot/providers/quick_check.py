@@ -7,15 +7,20 @@ wrong in one direction only: where it cannot tell, it says no, and the request i
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from toolglot.adapt.messages.settings import adapt_sampling
+from toolglot.adapt.reasoning.effort import adapt_reasoning
+from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.providers.facts import facts
+from toolglot.registry import get_protocol
 from toolglot.surface import Surface, differences
 from toolglot.wire import jsontext
+from toolglot.wire.message import WireRequest
 
 _Members: TypeAlias = Mapping[str, Any]
 _ITEMS: Final = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
@@ -166,15 +171,30 @@ def _nothing_dropped(seen: _Outside, target: Surface) -> bool:
     return all(seen.value(path) is None for path in paths)
 
 
-def _effort(seen: _Outside, target: Surface) -> bool:
-    value, elsewhere = seen.setting("reasoning"), target.reasoning.effort_path
-    if value is None and (not elsewhere or seen.value(elsewhere) is None):
+def _reasoning(seen: _Outside, target: Surface) -> bool:
+    """Whether what is asked of reasoning stays as it is; for that, the settings alone are read."""
+    members, settings = seen.members, target.settings
+    asking = {_head(settings[field]) for field in _ASKING if field in settings}
+    if asking.isdisjoint(members):
         return True
-    if not target.reasoning.controls <= {"effort", "summary"}:
-        return False
-    effort = value.get("effort") if isinstance(value, dict) else value
-    known = target.reasoning.efforts if "effort" in target.reasoning.controls else ()
-    return effort is None or effort in known
+    heads = asking | {_head(settings[field]) for field in _BESIDE if field in settings}
+    body = {key: jsontext.read(members[key]) for key in heads & members.keys()}
+    wire = WireRequest(
+        body={"model": "m", **body, target.messages.path: []}, path=target.path.format(model="m")
+    )
+    ctx = Context(source=target, target=target)
+    request = get_protocol(target.name).decode_request(wire, ctx)
+    return adapt_sampling(adapt_reasoning(request, ctx), ctx) is request
+
+
+_ASKING: Final = ("reasoning", "output")
+"""Settings in whose members reasoning is asked for."""
+_BESIDE: Final = ("max_tokens", "temperature", "top_p", "top_k")
+"""Settings that it depends on."""
+
+
+def _head(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def _no_output(seen: _Outside, _target: Surface) -> bool:
@@ -229,6 +249,19 @@ def _no_calls(seen: _Outside, target: Surface) -> bool:
     return _no_tools(seen, target) and not seen.has(_CALLS)
 
 
+def _ids(seen: _Outside, target: Surface) -> bool:
+    """Whether no id is too long, where a rule says nothing else of ids."""
+    rule = target.calls.id_rule
+    if rule is None or rule.most is None or rule.chars is not None:
+        return _no_calls(seen, target)
+    return not seen.has(_long_id(rule.most))
+
+
+@cache
+def _long_id(most: int) -> re.Pattern[bytes]:
+    return re.compile(rb'"(?:tool_call_|call_)?id"\s*:\s*"[^"]{%d,}"' % (most + 1))
+
+
 def _no_strict(seen: _Outside, _target: Surface) -> bool:
     tools = seen.members.get("tools")
     return tools is None or (isinstance(tools, msgspec.Raw) and not _STRICT.search(tools))
@@ -261,6 +294,11 @@ def _no_marks(seen: _Outside, _target: Surface) -> bool:
     return not any(
         isinstance(each, msgspec.Raw) and _MARK.search(each) for each in seen.members.values()
     )
+
+
+def _unmarked(seen: _Outside, target: Surface) -> bool:
+    """Whether there is no mark, and none would be set."""
+    return not target.cache.marks and _no_marks(seen, target)
 
 
 def _system(seen: _Outside, target: Surface) -> bool:
@@ -349,7 +387,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "system.developer_role": _system,
     "system.later": _system,
     "system.single": _system,
-    "calls.id_rule": _no_calls,
+    "calls.id_rule": _ids,
     "tools.choices": _free_choice,
     "tools.effort": _no_tools,
     "tools.explicit_strict": _no_tools,
@@ -374,16 +412,18 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "media.in_failures": _plain_content,
     "media.types": _plain_content,
     "reasoning.bars_forced_tools": _free_choice,
-    "reasoning.bars_prefill": _effort,
-    "reasoning.bars_sampling": _effort,
-    "reasoning.controls": _effort,
-    "reasoning.efforts": _effort,
+    "reasoning.bars_prefill": _reasoning,
+    "reasoning.bars_sampling": _reasoning,
+    "reasoning.controls": _reasoning,
+    "reasoning.efforts": _reasoning,
     "reasoning.history": _history,
-    "reasoning.least_budget": _effort,
+    "reasoning.least_budget": _reasoning,
     "reasoning.member": _history,
-    "reasoning.most_budget": _effort,
-    "cache.marks": _no_marks,
+    "reasoning.most_budget": _reasoning,
+    "cache.marks": _unmarked,
     "cache.max_marks": _no_marks,
+    "cache.tools": _no_marks,
+    "cache.whole": _no_marks,
     "limits.least": _limit,
     "limits.most": _limit,
     "limits.most_whole": _limit,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct, ValidationError, convert
 
 from toolglot.errors import ToolglotError
+from toolglot.profiles import get_profile, model_names
 from toolglot.providers.facts import facts, read_fact
 from toolglot.registry import PROTOCOLS
 
@@ -54,16 +55,10 @@ class ProviderRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether it says something of a model that is asked in a protocol."""
         if self.protocol not in (None, protocol):
             return False
-        names = _names(model)
+        names = model_names(model)
         return (not self.models or _matches(names, self.models)) and not _matches(
             names, self.unless
         )
-
-
-def _names(model: str) -> tuple[str, ...]:
-    """The name of a model, and the same without its vendor."""
-    name = model.lower()
-    return name, name.rpartition("/")[2]
 
 
 def _matches(names: Iterable[str], patterns: tuple[str, ...]) -> bool:
@@ -74,8 +69,8 @@ class RuleBook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that is known of what one provider accepts."""
 
     provider: str
-    like: str | None = None
-    """Another book whose rules hold here too, before these."""
+    like: tuple[str, ...] = ()
+    """Other books whose rules hold here too, before these."""
 
     speaks: tuple[str, ...] = ()
     """The protocols in which it is asked, the best for a client of another one first; none: those
@@ -84,8 +79,9 @@ class RuleBook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rules: tuple[ProviderRule, ...] = ()
 
     def all_rules(self) -> tuple[ProviderRule, ...]:
-        """Its rules, behind those of the book that it is like."""
-        return (*(load_book(self.like).all_rules() if self.like else ()), *self.rules)
+        """Its rules, behind those of the books that it is like."""
+        shared = (rule for name in self.like for rule in load_book(name).all_rules())
+        return (*shared, *self.rules)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -106,8 +102,9 @@ def _files() -> Iterator[Any]:
 
 @cache
 def load_book(provider: str) -> RuleBook:
-    """The book of a provider; that of unknown servers for one that has none."""
-    wanted = provider if provider in book_names() else UNKNOWN
+    """The book of a provider, by any of its names; that of unknown servers if it has none."""
+    name = provider if provider == UNKNOWN else get_profile(provider).name
+    wanted = name if name in book_names() else UNKNOWN
     file = next(each for each in _files() if each.name == f"{wanted}.toml")
     return read_book(file.name, file.read_text(encoding="utf-8"))
 
@@ -147,6 +144,7 @@ def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
         raise RuleBookError(f"{where}: it changes nothing; give set, add or speaks")
     _check_protocols(where, "speaks", rule.speaks)
     _check_protocols(where, "protocol", (rule.protocol,) if rule.protocol else ())
+    _check_patterns(where, rule)
     for key, value in (*rule.set.items(), *rule.add.items()):
         try:
             read_fact(key, value)
@@ -156,6 +154,13 @@ def _read_rule(file: str, raw: Mapping[str, Any]) -> ProviderRule:
         if "frozenset" not in str(facts()[key]):
             raise RuleBookError(f"{where}: {key}: only sets can be added to")
     return rule
+
+
+def _check_patterns(where: str, rule: ProviderRule) -> None:
+    for key in ("models", "unless"):
+        for pattern in getattr(rule, key):
+            if not pattern.strip() or pattern.count("[") != pattern.count("]"):
+                raise RuleBookError(f"{where}: {key}: {pattern!r} is no pattern of names")
 
 
 def _check_protocols(where: str, key: str, names: tuple[str, ...]) -> None:
@@ -180,3 +185,9 @@ def protocols_for(provider: str, model: str) -> tuple[str, ...]:
     for rule in rules_for(provider, None, model):
         spoken = rule.speaks or spoken
     return spoken
+
+
+def protocol_for(provider: str, client: str, model: str) -> str:
+    """The protocol to ask a model in for a client: its own if that is spoken, else the best."""
+    spoken = protocols_for(provider, model) or get_profile(provider).protocols
+    return client if client in spoken else spoken[0]

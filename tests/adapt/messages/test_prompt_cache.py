@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.wires import asking, assistant, call, carried, pair, result, tool, user
 
-from toolglot import Context, Options, ir
+from toolglot import Context, Options, ir, translate_request
 from toolglot.adapt import adapt_request
 from toolglot.adapt.messages.prompt_cache import LONG_PROMPT, adapt_cache_marks
 from toolglot.ir import CacheMark, Message, Text, ToolResult
@@ -306,3 +306,113 @@ def test_a_target_without_a_maximum_takes_all():
     ctx = pair("anthropic", "openai-chat")
     request = marked_request()
     assert adapt_cache_marks(request, ctx) is request
+
+
+# --- providers that take more or less than their protocol -----------------------------------------
+
+LONG_ASK = {
+    "model": "anthropic/claude-sonnet-4.5",
+    "messages": [
+        {"role": "system", "content": "Be brief. " * 200},
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": "Go on"},
+    ],
+}
+
+
+def test_a_chat_client_of_claude_behind_a_router_gets_marks():
+    """OR-020: nothing is cached there without marks."""
+    wire, receipt = translate_request(
+        LONG_ASK, source="openai-chat", target="openai-chat", provider="openrouter"
+    )
+    marked = [
+        message["role"]
+        for message in wire.body["messages"]
+        if isinstance(message["content"], list) and "cache_control" in message["content"][-1]
+    ]
+    assert marked == ["system", "user", "user"]
+    assert {note.code for note in receipt} == {"cache-marked"}
+
+
+def test_a_chat_client_that_marks_by_itself_is_left_alone():
+    for asked in (
+        {**LONG_ASK, "cache_control": {"type": "ephemeral"}},
+        {
+            **LONG_ASK,
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+                    ],
+                }
+            ],
+        },
+        {**LONG_ASK, "model": "openai/gpt-5.4"},
+    ):
+        wire, receipt = translate_request(
+            asked, source="openai-chat", target="openai-chat", provider="openrouter"
+        )
+        assert wire.body == asked
+        assert not receipt
+    unmarked, _ = translate_request(
+        LONG_ASK,
+        source="openai-chat",
+        target="openai-chat",
+        provider="openrouter",
+        prompt_cache="off",
+    )
+    assert unmarked.body == LONG_ASK
+
+
+WHOLE = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 9,
+    "cache_control": {"type": "ephemeral", "ttl": "1h"},
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
+}
+MARKED = [{"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
+
+
+@pytest.mark.parametrize("provider", ["bedrock", "vertex"])
+def test_a_mark_on_a_whole_request_is_set_on_its_last_part_where_it_is_refused(provider):
+    wire, receipt = translate_request(
+        WHOLE, source="anthropic", target="anthropic", provider=provider
+    )
+    assert "cache_control" not in wire.body
+    assert wire.body["messages"][0]["content"] == MARKED
+    assert [note.code for note in receipt] == ["cache-marked"]
+
+
+def test_a_mark_on_a_whole_request_reaches_another_protocol():
+    wire, _ = translate_request(
+        WHOLE,
+        source="anthropic",
+        target="openai-chat",
+        provider="openrouter",
+        model="anthropic/claude-sonnet-4.5",
+    )
+    assert wire.body["messages"][0]["content"] == MARKED
+
+
+def test_a_mark_on_a_whole_request_stays_where_it_is_taken():
+    wire, receipt = translate_request(
+        WHOLE, source="anthropic", target="anthropic", provider="anthropic"
+    )
+    assert wire.body == WHOLE
+    assert not receipt
+
+
+def test_marks_on_tools_are_dropped_where_only_those_are_refused():
+    """FW-013"""
+    schema = {"type": "object", "properties": {}}
+    tools = [{"name": "f", "input_schema": schema, "cache_control": {"type": "ephemeral"}}]
+    asked = {key: value for key, value in WHOLE.items() if key != "cache_control"}
+    asked = {**asked, "tools": tools, "messages": [{"role": "user", "content": MARKED}]}
+    wire, receipt = translate_request(
+        asked, source="anthropic", target="anthropic", provider="fireworks"
+    )
+    assert "cache_control" not in wire.body["tools"][0]
+    assert wire.body["messages"][0]["content"] == MARKED
+    assert [(note.code, note.path) for note in receipt] == [("cache-dropped", "tools[0]")]

@@ -117,7 +117,7 @@ def test_a_provider_that_answered_again_may_fail_as_often_as_before():
 
 def test_what_is_known_about_a_provider_becomes_options():
     options = made(profile="mistral").options("mistral-large", "mistral-large", strict=True)
-    assert options.id_rule == "mistral"
+    assert options.provider == "mistral"
     assert options.strict
     assert options.model is None
     assert made(profile="openai").options("gpt-5.4", "claude", strict=False).model == "gpt-5.4"
@@ -152,22 +152,6 @@ def test_models_of_several_vendors_do_not_read_each_others_state():
     assert options_of("unheard-of", **router).issuer == "it"
     assert options_of("claude-opus-5", profile="anthropic").issuer == "it"
     assert options_of("claude-opus-5", issuer="both", **router).issuer == "both"
-
-
-@pytest.mark.parametrize(
-    ("model", "reasoning", "efforts"),
-    [
-        ("gpt-5.1", "effort", ("none", "low", "medium", "high")),
-        ("claude-sonnet-4-5", "budget", None),
-        ("qwen3:8b", "switch", None),
-        ("deepseek-r1:8b", "none", None),
-        ("gpt-4.1", "none", None),
-        ("unheard-of", None, None),
-    ],
-)
-def test_reasoning_is_asked_for_as_the_model_takes_it(model, reasoning, efforts):
-    options = options_of(model, protocol="openai-chat", base_url="http://127.0.0.1:1/v1")
-    assert (options.reasoning, options.efforts) == (reasoning, efforts)
 
 
 def test_clients_name_themselves_to_their_own_provider():

@@ -5,6 +5,7 @@ product makes of it, so that a pass which enforces a fact wrongly is noticed.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,15 +36,16 @@ def names() -> list[str]:
 
 @cache
 def rules(name: str) -> tuple[Mapping[str, Any], ...]:
-    """The rules of a book, behind those of the book that it is like."""
+    """The rules of a book, behind those of the books that it is like."""
     book = tomllib.loads((BOOKS / f"{name}.toml").read_text(encoding="utf-8"))
-    before = rules(book["like"]) if book.get("like") else ()
+    before = (rule for other in book.get("like", ()) for rule in rules(other))
     return (*before, *book.get("rules", ()))
 
 
 def holds(rule: Mapping[str, Any], protocol: str, model: str) -> bool:
     """Whether a rule says something of a model in a protocol."""
-    called = {model.lower(), model.lower().rpartition("/")[2]}
+    short = model.lower().rpartition("/")[2]
+    called = {model.lower(), short, re.sub(r"^(?:[a-z-]+\.)+(?=[a-z])", "", short)}
 
     def among(patterns: list[str]) -> bool:
         return any(fnmatchcase(name, each.lower()) for name in called for each in patterns)

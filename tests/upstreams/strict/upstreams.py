@@ -100,9 +100,7 @@ def _upstream(upstream: StrictUpstream) -> Upstream:
 def sent_to(upstream: StrictUpstream, client: str, body: bytes, path: str = "") -> Json:
     """What the gateway would send for the request of a client."""
     asked = json.loads(body).get("model") or ""
-    options = _upstream(upstream).options(
-        upstream.model, asked, strict=False, protocol=upstream.protocol
-    )
+    options = _upstream(upstream).options(upstream.model, asked, strict=False)
     exchange = Exchange(client, upstream.protocol, options)
     sent = exchange.request(body, path)
     return json.loads(sent.data)

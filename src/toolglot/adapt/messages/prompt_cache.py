@@ -59,12 +59,60 @@ def adapt_cache_marks(request: Request, ctx: Context) -> Request:
     support = target.cache
     if not support.marks:
         return request
+    request = _without_tool_marks(_mark_whole(request, source, target, ctx), support, ctx)
     count = _count(request)
     if count:
         return _limited(request, count, support.max_marks, ctx)
     if source.cache.marks or ctx.options.prompt_cache == "off":
         return request
     return _set_marks(request, target, ctx)
+
+
+def restrict_cache_marks(request: Request, ctx: Context) -> Request:
+    """The marks of a request that stays in its protocol, as its provider takes them."""
+    source, target = ctx.surfaces
+    request = _without_tool_marks(_mark_whole(request, source, target, ctx), target.cache, ctx)
+    if not target.cache.marks or source.cache.marks:
+        return request
+    # Only this provider takes marks in this protocol, so that its clients may not know of them.
+    count, whole = _count(request), target.cache.whole
+    if count or ctx.options.prompt_cache == "off" or whole in request.extras.get(target.name, {}):
+        return _limited(request, count, target.cache.max_marks, ctx)
+    return _set_marks(request, target, ctx)
+
+
+def _without_tool_marks(request: Request, support: CacheSupport, ctx: Context) -> Request:
+    if support.tools or not any(getattr(tool, "cache", None) for tool in request.tools):
+        return request
+    tools: list[Tool] = []
+    for index, tool in enumerate(request.tools):
+        marked = isinstance(tool, FunctionTool) and tool.cache is not None
+        if marked:
+            ctx.note("cache-dropped", ctx.tool_at(index), "tools cannot be marked here")
+        tools.append(replace(tool, cache=None) if marked else tool)
+    return replace(request, tools=tuple(tools))
+
+
+def _mark_whole(request: Request, source: Surface, target: Surface, ctx: Context) -> Request:
+    """A mark on the last part in place of one on the whole request, where that is not taken."""
+    key = source.cache.whole
+    own = request.extras.get(source.name, {})
+    if key not in own or (source.name == target.name and target.cache.whole == key):
+        return request
+    kept = {name: value for name, value in own.items() if name != key}
+    request = replace(request, extras={**request.extras, source.name: kept})
+    end = next(_turn_ends(request.messages, target.cache), None) if target.cache.marks else None
+    if end is None or own[key] is None:
+        return request
+    part: Any = request.messages[end.message].parts[end.part]
+    if part.cache is not None:
+        return request
+    ttl = own[key].get("ttl") if isinstance(own[key], dict) else None
+    words = "the mark on the whole request stands on its last part"
+    ctx.note("cache-marked", _path(end.message, end.part, target), words)
+    messages = list(request.messages)
+    messages[end.message] = _with_mark(messages[end.message], end.part, CacheMark(ttl=ttl))
+    return replace(request, messages=tuple(messages))
 
 
 # --- setting marks --------------------------------------------------------------------------------
@@ -78,7 +126,7 @@ def _set_marks(request: Request, target: Surface, ctx: Context) -> Request:
     ends = list(_ends(request, support, has_tools=has_tools))[:most]
     if ends:
         request = _marked(request, ends, target, ctx)
-    if request.tools and len(ends) < most:
+    if request.tools and support.tools and len(ends) < most:
         request = replace(request, tools=recall(_mark_last, request.tools, ctx))
     return request
 
@@ -176,9 +224,9 @@ def _marked(request: Request, ends: list[_End], target: Surface, ctx: Context) -
     return replace(request, system=system, messages=tuple(messages))
 
 
-def _with_mark(message: Message, index: int) -> Message:
+def _with_mark(message: Message, index: int, mark: CacheMark = _MARK) -> Message:
     parts: list[Any] = list(message.parts)
-    parts[index] = replace(parts[index], cache=_MARK)
+    parts[index] = replace(parts[index], cache=mark)
     return replace(message, parts=tuple(parts))
 
 

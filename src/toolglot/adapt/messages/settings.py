@@ -66,14 +66,16 @@ _SAMPLING: Final = ("temperature", "top_p", "top_k")
 def adapt_sampling(request: Request, ctx: Context) -> Request:
     """Remove sampling settings that the target does not allow while it reasons."""
     target, settings = ctx.surfaces[1], request.reasoning
-    if not target.reasoning.bars_sampling or settings is None or not settings.enabled:
+    if not target.reasoning.bars_sampling or settings is None:
+        return request
+    if settings.enabled is False or (not settings.enabled and settings.effort in (None, "none")):
         return request
     changes: dict[str, Any] = {}
     for field in _SAMPLING:
         value = getattr(request, field)
         if value is not None:
             changes[field] = None
-            words = f"{target.name} does not allow {field} while it reasons"
+            words = f"{field} cannot be chosen while the model reasons"
             usual = field == "temperature" and value == 1
             ctx.note("field-dropped", ctx.setting(field), words, "info" if usual else "lossy")
     return replace(request, **changes) if changes else request

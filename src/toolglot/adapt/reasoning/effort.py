@@ -1,15 +1,14 @@
 """How hard to think: a switch, an effort or a budget, as the target and its model understand it.
 
-A protocol may have more ways to ask than a model behind it takes. What is known of the model comes
-with the options, and is laid over the surface before anything is mapped.
+A protocol may have more ways to ask than a model behind it takes. What is known of the model is
+laid over the surface before anything is mapped: by its provider, or by the options.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.context import Context, Options
+from toolglot.context import Context
 from toolglot.ir import (
     FunctionTool,
     Part,
@@ -20,7 +19,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.surface import Surface
+from toolglot.surface import Surface, with_reasoning
 
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
@@ -39,16 +38,8 @@ _MAX_BUDGET: Final = 64000
 _USUAL: Final = "medium"
 """The effort where one has to be said, and none was."""
 
-_WAYS: Final[Mapping[str, frozenset[str]]] = {
-    "effort": frozenset({"effort", "switch", "effort_needs_switch"}),
-    "adaptive": frozenset({"adaptive", "effort", "switch", "effort_needs_switch"}),
-    "budget": frozenset({"budget", "switch"}),
-    "switch": frozenset({"budget", "switch"}),
-}
-"""How the reasoning of a model can be asked for, by what is known about it."""
-
+_EFFORT_WITH_BUDGET: Final = frozenset({"effort", "effort_needs_switch", "budget"})
 _AMOUNTS: Final = frozenset({"adaptive", "effort", "budget"})
-_SHOWING: Final = frozenset({"show", "summary"})
 
 
 def adapt_reasoning(request: Request, ctx: Context) -> Request:
@@ -56,12 +47,12 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
     settings = request.reasoning
     if settings is None:
         return request
-    if ctx.options.reasoning == "none":
+    target = with_reasoning(ctx.surfaces[1], ctx.options.reasoning, ctx.options.efforts)
+    if not target.reasoning.controls:
         severity: Severity | None = "info" if _is_off(settings) else None
         words = "how much the model reasons cannot be chosen"
         ctx.note("field-dropped", ctx.setting("reasoning"), words, severity)
         return replace(request, reasoning=None)
-    target = _for_model(ctx.surfaces[1], ctx.options)
     continues = target.reasoning.bars_prefill and target.messages.prefill != "refused"
     if continues and settings.enabled is not False and _is_prefilled(request):
         note = "the answer is begun already, which reasoning forbids; it is off"
@@ -134,30 +125,18 @@ def _lost_thoughts(request: Request) -> bool:
 # --- what the model takes -------------------------------------------------------------------------
 
 
-def _for_model(target: Surface, options: Options) -> Surface:
-    """The surface as far as its model goes with it."""
-    ways, efforts = target.reasoning.controls, target.reasoning.efforts
-    if options.reasoning is not None:
-        known = ways & _WAYS[options.reasoning]
-        # Where nothing would be left, the protocol has one way for models of all kinds.
-        ways = known | (ways & _SHOWING) if known else ways
-    if options.efforts:
-        efforts = tuple(each for each in efforts if each in options.efforts) or efforts
-    if (ways, efforts) == (target.reasoning.controls, target.reasoning.efforts):
-        return target
-    support = replace(target.reasoning, controls=ways, efforts=efforts)
-    return replace(target, reasoning=support)
-
-
 def _never_off(settings: ReasoningSettings, target: Surface, ctx: Context) -> ReasoningSettings:
     """The least effort for a model of which it is known that it always reasons."""
-    known = ctx.options.reasoning == "effort" and ctx.options.efforts
-    has_off = (
-        "none" in target.reasoning.efforts or "effort_needs_switch" in target.reasoning.controls
-    )
-    if not known or has_off or not _is_off(settings):
+    ways, efforts = target.reasoning.controls, target.reasoning.efforts
+    if _is_off(settings) and ways.isdisjoint({"switch", "effort"}) and "budget" in ways:
+        least_budget = target.reasoning.least_budget
+        words = f"the model always reasons; its least budget is {least_budget}"
+        ctx.note("value-mapped", ctx.setting("reasoning"), words)
+        return replace(settings, enabled=None, effort=None, budget=least_budget)
+    has_off = "none" in efforts or "switch" in ways or "effort" not in ways
+    if has_off or not efforts or not _is_off(settings):
         return settings
-    least = target.reasoning.efforts[0]
+    least = efforts[0]
     words = f"the model always reasons; its least effort is {least}"
     ctx.note("value-mapped", ctx.setting("reasoning"), words)
     return replace(settings, enabled=None, effort=least)
@@ -188,6 +167,11 @@ def _amount(
         ):
             enabled = settings.effort != "none"
         budget = mapped
+    is_on = enabled or (enabled is None and effort not in (None, "none"))
+    if budget is None and is_on and _needs_budget(target):
+        budget, enabled = _within(budget_of(effort or _USUAL), request, target, ctx), True
+        words = f"reasoning is turned on by a budget only: {budget} tokens"
+        ctx.note("default-added", ctx.setting("reasoning"), words)
     if budget is not None and budget < target.reasoning.least_budget:
         words = f"no room for {target.reasoning.least_budget} tokens of reasoning; it is off"
         ctx.note("value-mapped", ctx.setting("reasoning"), words)
@@ -195,6 +179,12 @@ def _amount(
     if (effort, budget, enabled) == (settings.effort, settings.budget, settings.enabled):
         return settings
     return replace(settings, effort=effort, budget=budget, enabled=enabled)
+
+
+def _needs_budget(target: Surface) -> bool:
+    """Whether reasoning is on only where there is a budget, whatever the effort."""
+    ways = target.reasoning.controls
+    return "adaptive" not in ways and ways >= _EFFORT_WITH_BUDGET
 
 
 def _within(budget: int, request: Request, target: Surface, ctx: Context) -> int:
@@ -231,8 +221,13 @@ def _effort(
     path = ctx.setting("reasoning")
     if "effort" in target.reasoning.controls:
         if effort not in target.reasoning.efforts and effort != "none":
-            effort, word = nearest_effort(effort, target.reasoning.efforts), effort
-            ctx.note("value-mapped", path, f"effort {word} becomes {effort}")
+            nearest = nearest_effort(effort, target.reasoning.efforts)
+            if nearest == "none" and effort != "minimal":
+                words = f"the model reasons or not, and knows no effort {effort}"
+                ctx.note("field-dropped", path, words)
+                return None, budget
+            ctx.note("value-mapped", path, f"effort {effort} becomes {nearest}")
+            effort = nearest
         return (
             None if effort == "none" and effort not in target.reasoning.efforts else effort
         ), budget
@@ -243,6 +238,9 @@ def _effort(
         ctx.note(
             "value-mapped", path, f"{target.name} knows no effort; reasoning is only switched on"
         )
+    elif effort != "none":
+        words = f"the model has no effort beside a budget: {effort} is left out"
+        ctx.note("field-dropped", path, words, "info")
     return None, budget
 
 
@@ -262,11 +260,15 @@ _SCALE: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def nearest_effort(effort: str, known: tuple[str, ...]) -> str:
-    """The effort among the known ones that is nearest; the lower of two."""
+    """The effort among the known ones that is nearest; the lower of two. Only a minimal one may
+    become none.
+    """
     if effort in known or effort not in _SCALE or not known:
         return effort if effort in known or not known else "medium"
     wanted = _SCALE.index(effort)
-    return min(known, key=lambda each: (abs(_SCALE.index(each) - wanted), _SCALE.index(each)))
+    some = known if effort == "minimal" else tuple(each for each in known if each != "none")
+    places = [(abs(_SCALE.index(each) - wanted), _SCALE.index(each)) for each in some or known]
+    return _SCALE[min(places)[1]]
 
 
 # --- whether, and whether it is shown -------------------------------------------------------------
@@ -287,7 +289,8 @@ def _switch(settings: ReasoningSettings, target: Surface, ctx: Context) -> Reaso
             ctx.note(
                 "value-mapped", path, "adaptive reasoning is left to the model's default", "info"
             )
-    if settings.enabled is not None and "switch" not in target.reasoning.controls:
+    stays_on = settings.enabled and "effort_needs_switch" in target.reasoning.controls
+    if settings.enabled is not None and "switch" not in target.reasoning.controls and not stays_on:
         changes["enabled"] = None
         if not settings.enabled and "none" in target.reasoning.efforts:
             changes["effort"] = "none"

@@ -166,7 +166,6 @@ def make_exchange(
         target.model,
         request.model,
         strict=request.strict,
-        protocol=protocol,
         caller=request.caller,
     )
     known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING

@@ -27,16 +27,8 @@ from toolglot.profiles import (
     get_profile,
     tools_for,
 )
-from toolglot.providers import UNKNOWN, protocols_for, surface_for
-from toolglot.registry import get_protocol
+from toolglot.providers import UNKNOWN, protocols_for
 from toolglot.rules import PRESETS, ToolRules, combine_rules
-from toolglot.surface import ID_RULES
-
-_ASKED: Final[Mapping[str, Any]] = {
-    **{word: word for word in ("effort", "budget", "adaptive", "switch", "none")},
-    "always": "none",
-}
-"""How reasoning is requested, by what is known about a family of models."""
 
 _ANY_CALLER: Final = Caller()
 _TRIES: Final = 5
@@ -202,19 +194,15 @@ class Upstream(Struct, kw_only=True):
         asked: str,
         *,
         strict: bool,
-        protocol: str | None = None,
         caller: Caller = _ANY_CALLER,
     ) -> Options:
-        """How requests for a model are translated, which is asked in `protocol`."""
+        """How requests for a model are translated."""
         config, sent = self.config, self.deployment or model
         more: dict[str, Any] = {}
         family = family_of(model)
         limit = config.max_tokens or (family.max_output if family else None)
         if limit is not None:
             more["max_tokens"] = limit
-        if family is not None and family.reasoning is not None:
-            more["reasoning"] = _ASKED[family.reasoning]
-            more["efforts"] = self._efforts(protocol, model) or family.efforts or None
         return Options(
             strict=strict,
             model=sent if sent != asked else None,
@@ -225,7 +213,7 @@ class Upstream(Struct, kw_only=True):
             window=config.context_window,
             client_window=config.client_window,
             ids=config.ids,
-            id_rule=config.id_rule or self._id_rule(),
+            id_rule=config.id_rule,
             schema_dialect=config.schema_dialect,
             stream_tools=config.stream_tools,
             broken="open",
@@ -255,13 +243,6 @@ class Upstream(Struct, kw_only=True):
     def _overrides(self) -> Mapping[str, Any]:
         return {} if isinstance(self.config.rules, str) else self.config.rules or {}
 
-    def _efforts(self, protocol: str | None, model: str) -> tuple[str, ...]:
-        """The efforts that a rule names, which count more than those of a family of models."""
-        protocol = protocol or self.protocol_for("", model)
-        surface = surface_for(self.rule_book, protocol, model, self._overrides)
-        usual = get_protocol(protocol).SURFACE.reasoning.efforts
-        return surface.reasoning.efforts if surface.reasoning.efforts != usual else ()
-
     def _dialect(self, model: str) -> str | None:
         chosen = self.config.dialect or dialect_for(model, self.config.profile)
         return None if chosen == "off" else chosen
@@ -275,10 +256,6 @@ class Upstream(Struct, kw_only=True):
     def _attribution(self) -> Literal["keep", "drop"]:
         """Whether to keep a client's attribution line: for its own vendor, or an unknown one."""
         return "keep" if self.profile is None or self.profile.attribution else "drop"
-
-    def _id_rule(self) -> str | None:
-        known = self.profile.tools.ids if self.profile else None
-        return known if known in ID_RULES else None
 
 
 def make_upstreams(

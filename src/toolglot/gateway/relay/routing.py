@@ -63,7 +63,7 @@ class Router:
             return [Target(None, model)]
         family = family_of(model)
         vendor = family.vendor if family else ""
-        upstreams = sorted(self.upstreams.values(), key=lambda each: each.config.profile != vendor)
+        upstreams = sorted(self.upstreams.values(), key=lambda each: each.rule_book != vendor)
         return [Target(upstreams[0], model)]
 
     @property

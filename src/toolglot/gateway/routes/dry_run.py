@@ -52,7 +52,7 @@ def _preview(asked: Json, target: Target) -> Json:
         return {"provider": target.name, "model": target.model}
     protocol = upstream.protocol_for(client, target.model)
     caller = Caller(client, str(asked.get("user_agent") or ""))
-    options = upstream.options(target.model, model, strict=False, protocol=protocol, caller=caller)
+    options = upstream.options(target.model, model, strict=False, caller=caller)
     exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
     sent = exchange.request(jsontext.encode(body), path)

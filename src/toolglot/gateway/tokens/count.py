@@ -69,9 +69,7 @@ def _question(
     request: IncomingRequest, upstream: Upstream, model: str, spoken: str, endpoint: CountEndpoint
 ) -> Sent:
     """What to ask the provider."""
-    options = upstream.options(
-        model, request.model, strict=False, protocol=spoken, caller=request.caller
-    )
+    options = upstream.options(model, request.model, strict=False, caller=request.caller)
     exchange = Exchange(request.protocol, spoken, options)
     if request.protocol == spoken:
         sent = exchange.request(request.body, request.path)

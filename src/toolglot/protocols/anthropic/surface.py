@@ -178,6 +178,7 @@ SURFACE: Final = Surface(
     cache=CacheSupport(
         marks=True,
         max_marks=4,
+        whole="cache_control",
     ),
 )
 
