@@ -19,6 +19,9 @@ from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
 
+_NOTHING: Final[tuple[Any, ...]] = ({}, [], "")
+"""What a field may hold without saying anything."""
+
 DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
 
@@ -344,7 +347,7 @@ class Context:
     def _leftover_notes(self) -> Iterable[Note]:
         for where, minor, rest in self._left:
             for key, value in rest.items():
-                if value is not None and value not in ({}, []):
+                if value is not None and value not in _NOTHING:
                     code = "field-minor" if key in minor else "field-unknown"
                     entry = CATALOGUE[code]
                     yield Note(code, entry.severity, where.path(key), entry.meaning)

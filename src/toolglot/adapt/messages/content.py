@@ -189,7 +189,8 @@ class Walk:
                 (Text(text=f"[from the result of {part.id}]"), *moved)
             )
             if not any(isinstance(inner, Text) and inner.text for inner in parts):
-                parts = (Text(text=f"[{describe(moved[0])}: see below]"),)
+                others = (inner for inner in parts if not isinstance(inner, Text))
+                parts = (Text(text=f"[{describe(moved[0])}: see below]"), *others)
         return replace(part, parts=parts)
 
     def refusal(self, part: Refusal, place: str, path: str) -> Part:

@@ -220,9 +220,21 @@ def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
             arranged.append(reasoning.pop(0))
     if not any(place.reasoning is not None for place in layout):
         arranged.extend(reasoning)
+    else:
+        arranged.extend(_behind_calls(parts, layout))
     if text:
         arranged.append(Text(text=text))
     return [*arranged, *calls.values()]
+
+
+def _behind_calls(parts: list[Part], layout: tuple[Place, ...]) -> list[Reasoning]:
+    """What came after the last call, which a layout that ends with that call does not have."""
+    if not layout or layout[-1].call is None:
+        return []
+    last = max(index for index, part in enumerate(parts) if isinstance(part, ToolCall))
+    known = [place.reasoning for place in layout]
+    behind = (part for part in parts[last + 1 :] if isinstance(part, Reasoning))
+    return [part for part in behind if part not in known]
 
 
 def _arrange_some(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:

@@ -174,21 +174,18 @@ def _named(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     ]
     if not unnamed:
         return messages
-    names = {
-        part.id: part.name
-        for message in messages
-        for part in message.parts
-        if isinstance(part, ToolCall)
-    }
+    names: dict[str, str] = {}
     changed = list(messages)
-    for index in unnamed:
-        parts = tuple(
-            replace(part, name=names.get(part.id, "unknown"))
-            if isinstance(part, ToolResult) and part.name is None
-            else part
-            for part in messages[index].parts
-        )
-        changed[index] = replace(messages[index], parts=parts)
+    for index, message in enumerate(messages):
+        names.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+        if index in unnamed:
+            parts = tuple(
+                replace(part, name=names.get(part.id, "unknown"))
+                if isinstance(part, ToolResult) and part.name is None
+                else part
+                for part in message.parts
+            )
+            changed[index] = replace(message, parts=parts)
     return tuple(changed)
 
 

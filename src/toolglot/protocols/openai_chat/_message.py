@@ -361,12 +361,18 @@ def _joined(entry: Json) -> Json:
 
 def _decode_calls(fields: Fields, calls: Calls) -> list[ToolCall | Opaque]:
     made = [decode_call(each, calls) for each in fields.each("tool_calls")]
-    if not made and isinstance(fields.peek("function_call"), dict):
+    legacy = fields.peek("function_call")
+    if not made and isinstance(legacy, dict) and not _is_empty(legacy, calls):
         fields.note("legacy-upgraded", "function_call", "read as the one entry of `tool_calls`")
         function = fields.fields("function_call")
         call, extras = _function(function, None, calls), function.rest()
         made.append(replace(call, extras={NAME: {"function": extras[NAME]}}) if extras else call)
     return made
+
+
+def _is_empty(function: Json, calls: Calls) -> bool:
+    """Whether a server that writes every member wrote one that says nothing: no call was made."""
+    return (bool(function) or calls.lenient) and not any(function.values())
 
 
 def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:

@@ -86,7 +86,7 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
     parts: tuple[Part, ...] = ()
     wire_form = ""
     variants: Json = {}
-    word = fields.maybe_text("finish_reason")
+    word = fields.maybe_text("finish_reason") if fields.peek("finish_reason") != "" else None
     if message is not None:
         message.constant("role", "assistant")
         legacy = "function_call" in message
