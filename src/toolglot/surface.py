@@ -311,6 +311,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     model_at: tuple[str, ...] = ("model",)
     """Where an answer, or an event of a stream, names its model."""
 
+    answer: Mapping[str, str] = {}
+    """What an answer says of itself beside its id and model: interlingua field to wire path."""
+
     models: str = "/v1/models"
     """Where it lists its models."""
 

@@ -142,6 +142,8 @@ class AdaptParts:
         model = requested_model(self._ctx) or event.model
         if event.choices is not None:
             self._choices = tuple(map(self._choice, self._kept(event.choices)))
+        else:
+            note_head(event, self._ctx)
         return (replace(event, model=model, choices=self._choices),)
 
     def _kept(self, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
@@ -198,6 +200,14 @@ _ADAPT: Final[dict[type[Any], Callable[[AdaptParts, Any], Sequence[Event]]]] = {
     Finished: AdaptParts._finished,
     OpaqueEvent: AdaptParts._opaque,
 }
+
+
+def note_head(answer: Response | Started, ctx: Context) -> None:
+    """Note what the client's protocol has no member for, of what an answer says of itself."""
+    source, target = ctx.surfaces
+    for field, path in source.answer.items():
+        if field not in target.answer and getattr(answer, field) is not None:
+            ctx.note("field-minor", path)
 
 
 def _is_plain(part: Part) -> bool:

@@ -37,11 +37,12 @@ from toolglot.protocols.gemini._partial_arguments import PartialCall
 from toolglot.protocols.gemini._variants import CallIds, with_variants
 from toolglot.protocols.gemini.parts import decode_part
 from toolglot.protocols.gemini.response import (
+    blocked,
     decode_response,
     decode_stop,
     decode_usage,
 )
-from toolglot.protocols.gemini.surface import NAME, SURFACE
+from toolglot.protocols.gemini.surface import NAME, STOP_NUMBERS, SURFACE
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
@@ -177,10 +178,9 @@ class StreamDecoder(BaseStreamDecoder):
         fresh = {key: member for key, member in more.items() if key not in self._extras}
         self._ctx.leave(Fields({}, self._document), SURFACE.minor, fresh)
         self._extras |= more
-        feedback = value.get("promptFeedback")
-        word = feedback.get("blockReason") if isinstance(feedback, dict) else None
-        if isinstance(word, str) and not self._stops:
-            self._stops[0] = StopReason(kind="content_filter", raw=word)
+        stop = blocked(value.get("promptFeedback"))
+        if stop is not None and not self._stops:
+            self._stops[0] = stop
 
     def _candidate(self, candidate: Json, place: int) -> Iterator[Event]:
         index = candidate.get("index")
@@ -194,6 +194,8 @@ class StreamDecoder(BaseStreamDecoder):
             else:
                 yield from self._part(choice, part, number)
         word = candidate.get("finishReason")
+        if type(word) is int and word:
+            word = STOP_NUMBERS.get(word, str(word))
         if isinstance(word, str):
             yield from self._end(choice)
             self._stops[choice] = decode_stop(word, calls=choice in self._called)

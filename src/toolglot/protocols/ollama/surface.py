@@ -65,6 +65,7 @@ SURFACE: Final = Surface(
     name=NAME,
     path="/api/chat",
     models="/api/tags",
+    answer={"created": "created_at"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},

@@ -132,6 +132,8 @@ def _encode_image(part: Image, ctx: Context) -> Json | None:
 
 
 def _decode_audio(fields: Fields) -> Audio:
+    if type(fields.peek("input_audio")) is str:
+        return _decode_bare_audio(fields)
     inner = fields.fields("input_audio")
     source = Inline(media_type="audio/" + inner.text("format"), data=inner.text("data"))
     fields.absorb(inner)
@@ -144,8 +146,33 @@ def _decode_audio(fields: Fields) -> Audio:
     )
 
 
+def _decode_bare_audio(fields: Fields) -> Audio:
+    """Sound as Mistral takes it: base64 or a URL alone, with no word of its format."""
+    fields.note("spelling-normalised", "input_audio", "bare data in place of an object")
+    given = fields.text("input_audio")
+    source = from_url(given) if given.startswith(_URLS) else Inline(media_type="", data=given)
+    if isinstance(source, Inline) and not source.media_type:
+        source = Inline(media_type=_sound_type(source.data), data=source.data)
+    return Audio(
+        source=source,
+        cache=decode_cache(fields),
+        extras=with_variants(fields.rest(), {"bare": given}),
+    )
+
+
+_URLS: Final = ("data:", "https:", "http:")
+_SOUNDS: Final = (("UklGR", "audio/wav"), ("T2dnUw", "audio/ogg"), ("ZkxhQw", "audio/flac"))
+"""How files of sound begin in base64; MP3 is what else there is."""
+
+
+def _sound_type(data: str) -> str:
+    return next((kind for start, kind in _SOUNDS if data.startswith(start)), "audio/mpeg")
+
+
 def _encode_audio(part: Audio, ctx: Context) -> Json | None:
     source = part.source
+    if "bare" in (variants := variants_of(part.extras)) and not ctx.foreign(NAME):
+        return finish({"type": "input_audio", "input_audio": variants["bare"]}, part)
     if not isinstance(source, Inline):
         return cannot_carry(part, ctx)
     kind = source.media_type
@@ -175,7 +202,7 @@ def _decode_source(inner: Fields) -> tuple[Source, Json]:
     data = inner.maybe_text("file_data") if inner.peek("file_data") else None
     if data is None:
         return FileRef(id=inner.text("file_id"), issuer=NAME), {}
-    if data.startswith(("data:", "https:", "http:")):
+    if data.startswith(_URLS):
         return from_url(data), {}
     # Bare base64 says nothing of its type; PDF is what the API takes this way.
     return Inline(media_type="application/pdf", data=data), {"bare": True}

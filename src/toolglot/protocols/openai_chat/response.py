@@ -30,6 +30,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
+from toolglot.wire.timestamps import epoch_seconds
 
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
@@ -63,7 +64,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if "object" not in response.extras.get(NAME, ()):
         body["object"] = "chat.completion"
     if not own:
-        body["created"] = response.created if type(response.created) is int else ctx.now()
+        body["created"] = epoch_seconds(response.created, ctx.now())
     elif response.created is not None:
         body["created"] = response.created
     body["model"] = response.model

@@ -35,6 +35,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
 from toolglot.wire.stream_base import BaseStreamEncoder
+from toolglot.wire.timestamps import epoch_seconds
 
 _DONE: Final = b"data: [DONE]\n\n"
 _END: Final = b',"logprobs":null,"finish_reason":null}]}\n\n'
@@ -97,7 +98,7 @@ class StreamEncoder(BaseStreamEncoder):
 
     def _started(self, event: Started) -> bytes:
         self._usage = event.usage
-        created = event.created if type(event.created) is int else self._ctx.now()
+        created = epoch_seconds(event.created, self._ctx.now())
         self._base = {"id": event.id, "object": _OBJECT, "created": created, "model": event.model}
         if event.service_tier in SERVICE_TIERS:
             self._base["service_tier"] = event.service_tier

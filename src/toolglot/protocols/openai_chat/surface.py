@@ -56,6 +56,7 @@ FORMATS: Final = frozenset(
 SURFACE: Final = Surface(
     name=NAME,
     path="/v1/chat/completions",
+    answer={"created": "created", "service_tier": "service_tier"},
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},

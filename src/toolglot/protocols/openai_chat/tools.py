@@ -160,6 +160,8 @@ def encode_choice(choice: ToolChoice) -> str | Json:
     if choice.mode == "tool":
         member = "custom" if choice.kind == "custom" else "function"
         wire: Json = {"type": member, member: {"name": choice.names[0] if choice.names else ""}}
+        if "type" in variants.get("without", ()):
+            del wire["type"]
         return merge(wire, choice.extras, NAME)
     if choice.names or "tools" in variants:
         tools = variants.get("tools")
@@ -179,6 +181,13 @@ def _mode(fields: Fields, key: str, word: str) -> Any:
 
 
 def _decode_object(fields: Fields) -> ToolChoice:
+    if fields.peek("type") is None and isinstance(fields.peek("function"), dict):
+        fields.note("spelling-normalised", "type", "a tool choice without its type")
+        inner = fields.fields("function")
+        names = (inner.text("name"),)
+        fields.absorb(inner)
+        extras = with_variants(fields.rest(), {"without": ("type",)})
+        return ToolChoice(mode="tool", names=names, extras=extras)
     kind = fields.text("type")
     if kind in _CHOICE:
         fields.note("spelling-normalised", "type", "an object in place of a word")
