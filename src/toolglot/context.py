@@ -13,14 +13,24 @@ from msgspec.structs import replace
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
 from toolglot.events import StreamPass
-from toolglot.ir import Json, Request, Response, Tool, ToolCall
+from toolglot.ir import (
+    Json,
+    Opaque,
+    Part,
+    Reasoning,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
 
-_NOTHING: Final[tuple[Any, ...]] = ({}, [], "")
-"""What a field may hold without saying anything."""
+_BESIDE: Final = (Reasoning, ToolCall, ToolResult, Opaque)
+"""What stands beside the content of a message in protocols that keep them apart."""
 
 DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
@@ -308,6 +318,11 @@ class Context:
             path += f".{source.messages.content}[{part}]"
         return f"{path}.{key}" if key else path
 
+    def at_part(self, message: int, place: int, part: Part) -> str:
+        """The source path of a part, which some protocols have beside the content of a message."""
+        beside = self.source is not None and not self.source.messages.holds_calls
+        return self.at(message, None if beside and isinstance(part, _BESIDE) else place)
+
     def part_at(self, index: int, surface: Surface | None = None) -> str:
         """The path of a part of the answer: in the source, or as `surface` will have it."""
         if self.whole is None:
@@ -347,7 +362,7 @@ class Context:
     def _leftover_notes(self) -> Iterable[Note]:
         for where, minor, rest in self._left:
             for key, value in rest.items():
-                if value is not None and value not in _NOTHING:
+                if value is not None and value not in ({}, []):
                     code = "field-minor" if key in minor else "field-unknown"
                     entry = CATALOGUE[code]
                     yield Note(code, entry.severity, where.path(key), entry.meaning)

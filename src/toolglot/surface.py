@@ -117,6 +117,9 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     kinds: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""
 
+    member: str = ""
+    """Where a declared function has its name, schema and the rest, with a dot; none: in itself."""
+
     hosted: tuple[HostedTool, ...] = ()
     """Tools of its own that the provider runs, and that other protocols have, too."""
 
@@ -183,6 +186,9 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
     fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
+    paths: Mapping[str, str] = {}
+    """Where those stand in a part, if not under their own names."""
+
     fetches_urls: bool = True
     """It fetches what a URL points to, wherever that is."""
 
@@ -201,7 +207,8 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
 
     controls: frozenset[str] = frozenset()
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
-    choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
+    choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on;
+    `show_needs_switch`: what is shown can be said only together with the switch."""
 
     bars_forced_tools: bool = False
     """No tool can be forced while reasoning is on."""
@@ -233,6 +240,9 @@ class StreamSupport(Struct, frozen=True, kw_only=True):
 
     media_type: str = "text/event-stream"
     """The media type of a stream."""
+
+    whole_calls: bool = False
+    """Its streams have every call in one piece."""
 
     array: bool = False
     """Its streams are one JSON array, unless `alt=sse` is asked for."""

@@ -55,6 +55,7 @@ LEFT_OUT = {
 
 
 NOT_TWINS = {
+    "gemini-grounded",  # the text has ended when its pages are named
     "anthropic-length",  # cut inside a call, and the body has what there was of it as an object
     "openai-chat-citations",
     "openai-chat-refusal",
@@ -92,6 +93,7 @@ NOT_STREAMED = {
 """Bodies that no stream can say."""
 
 STREAMED_WITHOUT = {
+    "gemini-grounded": {"citations"},  # the text has ended when its pages are named
     "ollama-logprobs": {"logprobs"},
     "openai-responses-background": {"stop", "usage"},
     "openai-responses-bare-server": {"created", "service_tier", "stop", "usage"},

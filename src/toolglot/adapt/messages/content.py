@@ -127,7 +127,7 @@ class Walk:
             if _needs_nothing(part):
                 adapted.append(part)
                 continue
-            where = path.format(index) if path else self._ctx.at(self._message, index)
+            where = path.format(index) if path else self._ctx.at_part(self._message, index, part)
             new = _ADAPTERS[type(part)](self, part, place, where)
             changed = changed or new is not part
             if new is not None:
@@ -159,7 +159,8 @@ class Walk:
         for field in ("detail", "name"):
             if getattr(part, field, None) is not None and field not in self._target.media.fields:
                 words = f"{self._target.name} has no {field} for it"
-                self._ctx.note("field-dropped", f"{path}.{field}", words, "info")
+                inner = self._source.media.paths.get(field, field)
+                self._ctx.note("field-dropped", f"{path}.{inner}", words, "info")
 
     def call(self, part: ToolCall, _place: str, path: str) -> ToolCall:
         """A call with arguments that are one JSON text."""

@@ -11,7 +11,7 @@ from toolglot.surface import Surface
 
 def merge_turns(request: Request, ctx: Context) -> Request:
     """Join what the target requires in one message, in the order that it requires."""
-    _, target = ctx.surfaces
+    source, target = ctx.surfaces
     messages = request.messages
     if not all(message.parts for message in messages):
         # What was in it has moved or is named by a note; most targets reject an empty message.
@@ -23,7 +23,7 @@ def merge_turns(request: Request, ctx: Context) -> Request:
         if len(messages) < before:
             count = before - len(messages)
             ctx.note(
-                "turns-merged", target.messages.path, f"{count} messages joined the one before"
+                "turns-merged", source.messages.path, f"{count} messages joined the one before"
             )
     if not target.messages.ordered:
         messages = tuple(

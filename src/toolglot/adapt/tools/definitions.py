@@ -107,7 +107,7 @@ def _adapt_function(
         changes["strict"] = None
         severity: Severity | None = None if tool.strict else "info"
         words = f"{target.name} has no strict tools"
-        ctx.note("field-dropped", f"{path}.strict", words, severity)
+        ctx.note("field-dropped", f"{path}.{source.tools.member}strict", words, severity)
     schema = tool.parameters
     if not schema:
         changes["parameters"] = EMPTY_SCHEMA

@@ -153,10 +153,12 @@ class _Flat:
             if part.namespace == part.name and part.name not in self._spaces:
                 # OpenAI repeats the name of a plain function here that a search has found.
                 words = f"{part.namespace} is no namespace: called {part.name}"
-                self._ctx.note("namespace-flattened", self._ctx.at(index, place), words)
+                self._ctx.note("namespace-flattened", self._ctx.at_part(index, place, part), words)
                 return replace(part, namespace=None)
             name = self._renamed[part.id] = self.name(part.namespace, part.name)
-            self._ctx.note("namespace-flattened", self._ctx.at(index, place), f"called {name}")
+            self._ctx.note(
+                "namespace-flattened", self._ctx.at_part(index, place, part), f"called {name}"
+            )
             return replace(part, name=name, namespace=None)
         if isinstance(part, ToolResult) and self._is_renamed(part):
             return replace(part, name=self._renamed[part.id])

@@ -124,7 +124,15 @@ SURFACE: Final = Surface(
     reasoning=ReasoningSupport(
         signed=True,
         controls=frozenset(
-            {"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}
+            {
+                "switch",
+                "adaptive",
+                "effort",
+                "budget",
+                "effort_needs_switch",
+                "show_needs_switch",
+                "show",
+            }
         ),
         bars_forced_tools=True,
         bars_prefill=True,

@@ -4,6 +4,8 @@ import re
 from math import ceil
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from toolglot.context import Context
 from toolglot.ir import (
     ApiError,
@@ -13,9 +15,11 @@ from toolglot.ir import (
     Part,
     Response,
     StopReason,
+    Text,
     ToolCall,
     Usage,
 )
+from toolglot.protocols.gemini._grounding import GROUNDING, citations, leave
 from toolglot.protocols.gemini._variants import (
     CallIds,
     armour,
@@ -114,6 +118,9 @@ def _decode_candidate(fields: Fields, position: int, ids: CallIds) -> Choice:
         content.constant("role", "model")
         fields.absorb(content)
     calls = any(isinstance(part, ToolCall) for part in parts)
+    grounding = fields.take(GROUNDING)
+    if grounding is not None:
+        parts = _cite(parts, grounding, fields)
     variants: Json = {"without": tuple(without)} if without else {}
     word = fields.peek("finishReason")
     if type(word) is int:
@@ -122,9 +129,22 @@ def _decode_candidate(fields: Fields, position: int, ids: CallIds) -> Choice:
     else:
         word = fields.maybe_text("finishReason")
     stop = decode_stop(word, calls=calls)
-    return Choice(
-        parts=parts, index=index, stop=stop, extras=with_variants(fields.rest(), variants)
-    )
+    extras = with_variants(fields.rest(), variants)
+    if grounding is not None:
+        extras = {**extras, NAME: {**extras.get(NAME, {}), GROUNDING: grounding}}
+    return Choice(parts=parts, index=index, stop=stop, extras=extras)
+
+
+def _cite(parts: tuple[Part, ...], grounding: Any, fields: Fields) -> tuple[Part, ...]:
+    """The parts, with the pages that their texts were taken from."""
+    cited = list(parts)
+    found = citations(grounding, [part.text if isinstance(part, Text) else "" for part in parts])
+    for place, citation in found:
+        part = cited[place]
+        if isinstance(part, Text):
+            cited[place] = replace(part, citations=(*part.citations, citation))
+    leave(grounding, fields, SURFACE.minor, cited=bool(found))
+    return tuple(cited)
 
 
 def _encode_candidate(choice: Choice, ctx: Context) -> Json:

@@ -24,6 +24,7 @@ from toolglot.events import (
 from toolglot.ir import (
     NO_EXTRAS,
     ApiError,
+    Citation,
     Json,
     Part,
     Reasoning,
@@ -33,6 +34,7 @@ from toolglot.ir import (
     Usage,
 )
 from toolglot.protocols.gemini._framing import Framing
+from toolglot.protocols.gemini._grounding import GROUNDING, citations, leave
 from toolglot.protocols.gemini._partial_arguments import PartialCall
 from toolglot.protocols.gemini._variants import CallIds, with_variants
 from toolglot.protocols.gemini.parts import decode_part
@@ -69,6 +71,9 @@ class StreamDecoder(BaseStreamDecoder):
         self._kinds: dict[int, type[Part]] = {}
         self._held: dict[int, PartialCall] = {}
         self._called: set[int] = set()
+        self._texts: dict[int, list[str]] = {}
+        """What came of the open text of each choice."""
+        self._cited: dict[int, list[Citation]] = {}
         self._stops: dict[int, StopReason | None] = {}
         self._seen: dict[tuple[int, str], Any] = {}
         self._usage: Json | None = None
@@ -128,6 +133,7 @@ class StreamDecoder(BaseStreamDecoder):
         usage = value.get("usageMetadata")
         if type(usage) is dict:
             self._usage = usage
+        self._texts[choice].append(text)
         return self._parts.delta(choice, text)
 
     def _chunk(self, value: Json) -> Iterator[Event]:
@@ -196,6 +202,8 @@ class StreamDecoder(BaseStreamDecoder):
         word = candidate.get("finishReason")
         if type(word) is int and word:
             word = STOP_NUMBERS.get(word, str(word))
+        if candidate.get(GROUNDING) is not None:
+            yield from self._cite(choice, candidate[GROUNDING])
         if isinstance(word, str):
             yield from self._end(choice)
             self._stops[choice] = decode_stop(word, calls=choice in self._called)
@@ -208,8 +216,21 @@ class StreamDecoder(BaseStreamDecoder):
         if self._kinds.get(choice) is not kind:
             yield from self._end(choice)
             self._kinds[choice] = kind
+            self._texts[choice] = []
             yield self._parts.start(choice, kind(text=""), choice)
+        self._texts[choice].append(text)
         yield self._parts.delta(choice, text)
+
+    def _cite(self, choice: int, metadata: Any) -> Iterator[Event]:
+        """The pages that the open text was taken from, each once."""
+        index = self._parts.index(choice)
+        if index is None or self._kinds.get(choice) is not Text:
+            return
+        known = self._cited.setdefault(choice, [])
+        for _, citation in citations(metadata, ["".join(self._texts[choice])]):
+            if citation not in known:
+                known.append(citation)
+                yield PartDelta(index, "", "citation", citation=citation)
 
     def _part(self, choice: int, value: Any, number: int) -> Iterator[Event]:
         call = value.get("functionCall") if isinstance(value, dict) else None
@@ -296,9 +317,11 @@ class StreamDecoder(BaseStreamDecoder):
         }
         if news:
             fresh = {key: member for key, member in news.items() if (choice, key) not in self._seen}
-            self._ctx.leave(
-                Fields({}, self._document, None, ("candidates", choice)), SURFACE.minor, fresh
-            )
+            where = Fields({}, self._document, None, ("candidates", choice))
+            if GROUNDING in news:
+                fresh.pop(GROUNDING, None)
+                leave(news[GROUNDING], where, SURFACE.minor, cited=bool(self._cited.get(choice)))
+            self._ctx.leave(where, SURFACE.minor, fresh)
             self._seen |= {(choice, key): member for key, member in news.items()}
             yield OpaqueEvent(NAME, "candidate", {"index": choice, **news})
 

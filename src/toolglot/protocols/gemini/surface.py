@@ -150,6 +150,7 @@ SURFACE: Final = Surface(
         takes_unsigned=True,
     ),
     stream=StreamSupport(
+        whole_calls=True,
         array=True,
         # A comment breaks the parsers of Google's own SDKs; a blank line does not.
         keep_alive=b"\r\n",

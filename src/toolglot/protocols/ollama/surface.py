@@ -86,6 +86,7 @@ SURFACE: Final = Surface(
         arguments="object",
     ),
     tools=ToolSupport(
+        member="function.",
         choices=frozenset(),
         strict_default=None,
     ),
@@ -109,6 +110,7 @@ SURFACE: Final = Surface(
     ),
     stream=StreamSupport(
         media_type="application/x-ndjson",
+        whole_calls=True,
         by_default=True,
     ),
 )

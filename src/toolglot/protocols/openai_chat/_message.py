@@ -19,7 +19,13 @@ from toolglot.ir import (
     Text,
     ToolCall,
 )
-from toolglot.protocols.openai_chat.parts import CALL, decode_content, encode_parts, is_plain
+from toolglot.protocols.openai_chat.parts import (
+    CALL,
+    PIECES,
+    decode_content,
+    encode_parts,
+    is_plain,
+)
 from toolglot.protocols.openai_chat.surface import NAME, VARIANTS, variants_of, with_variants
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge
@@ -88,7 +94,14 @@ def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], st
     if made and fields.peek("content") == "":
         # Many servers write "" where null is meant; an empty text is nothing to pass on.
         variants["content"] = fields.take("content")
-    content, listed = decode_content(fields)
+    content: tuple[Part, ...]
+    if calls.lenient and isinstance(fields.peek("content"), dict):
+        # Cloudflare gives JSON as a value where it was asked for.
+        fields.note("spelling-normalised", "content", "a value in place of its JSON text")
+        variants["object"] = True
+        content, listed = (Text(text=jsontext.text(fields.take("content"))),), False
+    else:
+        content, listed = decode_content(fields)
     if fields.peek("annotations") and not listed and content:
         content = (_decode_annotations(fields, content[0].text),)  # type: ignore[union-attr]
     parts += content
@@ -113,7 +126,7 @@ def encode_assistant(
         elif isinstance(part, Opaque) and part.type.startswith(CALL):
             call = part.value if part.protocol == NAME else cannot_carry(part, ctx)
             calls += [call] if call is not None else []
-        elif isinstance(part, Reasoning):
+        elif isinstance(part, Reasoning) and PIECES not in variants_of(part.extras):
             reasoning.append(part)
         elif isinstance(part, Refusal) and VARIANTS not in part.extras:
             refusals.append(part.text)
@@ -121,10 +134,7 @@ def encode_assistant(
             content.append(part)
     _encode_reasoning(wire, reasoning, ctx)
     _encode_content(wire, tuple(content), wire_form, ctx)
-    if "content" in variants and "content" not in wire:
-        wire["content"] = variants["content"]
-    if not own:
-        wire.setdefault("content", None)
+    _respell_content(wire, variants, own=own)
     if refusals:
         wire["refusal"] = "".join(refusals)
     if calls:
@@ -140,6 +150,16 @@ def _encode_content(wire: Json, content: tuple[Part, ...], wire_form: str, ctx: 
         if len(texts) > 1:
             ctx.note("text-joined", "content", f"{len(texts)} texts joined into one")
         wire["content"] = "".join(texts)
+
+
+def _respell_content(wire: Json, variants: Json, *, own: bool) -> None:
+    """Content in the form that it had: an empty text, an object, or left out."""
+    if "content" in variants and "content" not in wire:
+        wire["content"] = variants["content"]
+    if "object" in variants and own:
+        wire["content"] = jsontext.peek(wire["content"])
+    if not own:
+        wire.setdefault("content", None)
 
 
 # --- citations: annotations of the one text -------------------------------------------------------

@@ -15,6 +15,7 @@ from toolglot.ir import (
     Json,
     Opaque,
     Part,
+    Reasoning,
     Refusal,
     Remote,
     Source,
@@ -26,6 +27,9 @@ from toolglot.wire.parts import cannot_carry, data_url, from_url
 
 CALL: Final = "tool_calls."
 """Opens the type of an opaque part that stood among the calls, not in the content."""
+
+PIECES: Final = "thinking"
+"""The variant of reasoning that stands among the content, in pieces of its own."""
 
 _FORMAT: Final = {
     "audio/mpeg": "mp3",
@@ -93,6 +97,35 @@ def _decode_text(fields: Fields) -> Text:
 
 def _encode_text(part: Text, _ctx: Context) -> Json:
     return finish({"type": "text", "text": part.text}, part)
+
+
+def _decode_thinking(fields: Fields) -> Reasoning | None:
+    """Reasoning as Mistral has it: `ThinkChunk` in https://docs.mistral.ai/api (2026-11-16)."""
+    pieces = fields.peek("thinking")
+    if type(pieces) is not list or not pieces:
+        return None
+    text = "".join(map(piece_text, pieces))
+    if not text:
+        return None
+    fields.take("thinking")
+    known = pieces == [{"type": "text", "text": text}]
+    return Reasoning(
+        text=text, extras=with_variants(fields.rest(), {PIECES: None if known else pieces})
+    )
+
+
+def _encode_thinking(part: Reasoning, ctx: Context) -> Json | None:
+    variants = variants_of(part.extras)
+    if PIECES not in variants:
+        return cannot_carry(part, ctx)
+    pieces = variants[PIECES] or [{"type": "text", "text": part.text}]
+    return merge({"type": "thinking", "thinking": pieces}, part.extras, NAME)
+
+
+def piece_text(piece: Any) -> str:
+    """The text of a piece of reasoning or content; none of other kinds."""
+    text = piece.get("text") if isinstance(piece, dict) else None
+    return text if type(text) is str else ""
 
 
 def _decode_refusal(fields: Fields) -> Refusal:
@@ -266,6 +299,7 @@ def finish(wire: Json, value: Any) -> Json:
 
 _DECODERS: Final[Mapping[str, Callable[[Fields], Part | None]]] = {
     "text": _decode_text,
+    "thinking": _decode_thinking,
     "image_url": _decode_image,
     "input_audio": _decode_audio,
     "file": _decode_file,
@@ -273,6 +307,7 @@ _DECODERS: Final[Mapping[str, Callable[[Fields], Part | None]]] = {
 }
 _ENCODERS: Final[Mapping[type[Any], Callable[[Any, Context], Json | None]]] = {
     Text: _encode_text,
+    Reasoning: _encode_thinking,
     Image: _encode_image,
     Audio: _encode_audio,
     Document: _encode_file,

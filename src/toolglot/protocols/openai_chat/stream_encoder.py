@@ -45,10 +45,11 @@ _OBJECT: Final = "chat.completion.chunk"
 class _Choice:
     """What was written of one choice."""
 
-    __slots__ = ("calls", "details", "head", "length", "reasoned")
+    __slots__ = ("annotations", "calls", "details", "head", "length", "reasoned")
 
     def __init__(self, head: bytes) -> None:
         self.head = head
+        self.annotations = 0
         self.calls = 0
         self.details = 0
         self.length = 0
@@ -192,7 +193,11 @@ class StreamEncoder(BaseStreamEncoder):
         choice = opened.choice
         length = choice.length - opened.at
         wire = encode_citation(citation, opened.at, length, self._ctx)
-        return choice.write({"annotations": [wire]}) if wire is not None else b""
+        if wire is None:
+            return b""
+        choice.annotations += 1
+        # OpenAI's own client joins lists by `index`, and fails without one.
+        return choice.write({"annotations": [{"index": choice.annotations - 1, **wire}]})
 
     def _part_ended(self, event: PartEnded) -> bytes:
         opened = self._open.pop(event.index, None)

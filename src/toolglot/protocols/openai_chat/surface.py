@@ -92,6 +92,7 @@ SURFACE: Final = Surface(
             "prompt_cache_hit_tokens",
             "prompt_cache_miss_tokens",
             "cached_tokens",
+            "cache_write_tokens",
             "cost",
             "cost_details",
             "is_byok",
@@ -123,6 +124,7 @@ SURFACE: Final = Surface(
         id_rule=IdentifierRule(most=64),
     ),
     tools=ToolSupport(
+        member="function.",
         explicit_strict=True,
         # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
@@ -138,6 +140,7 @@ SURFACE: Final = Surface(
     ),
     media=MediaSupport(
         fields=frozenset({"name", "detail"}),
+        paths={"name": "file.filename", "detail": "image_url.detail"},
         accepted={
             "system": frozenset({"text"}),
             "user": frozenset(

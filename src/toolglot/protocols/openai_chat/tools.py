@@ -26,6 +26,8 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
         tools += tuple(_function(each, each) for each in fields.each("functions"))
     if isinstance(fields.peek(_SEARCH), dict):
         search = {_SEARCH: fields.take(_SEARCH)}
+        ctx = fields.document.ctx
+        ctx.tool_paths = (*map(ctx.tool_at, range(len(tools))), _SEARCH)
         tools += (ProviderTool(protocol=NAME, type=_SEARCH, value=search),)
     return tools
 
@@ -151,6 +153,8 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     mode = _mode(fields, "tool_choice", word)
     if word == mode:
         return ToolChoice(mode=mode)
+    if not fields.document.ctx.in_protocol:
+        fields.note("value-respelled", "tool_choice", f"{word} means {mode}")
     return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
@@ -184,10 +188,10 @@ def _decode_object(fields: Fields) -> ToolChoice:
     if fields.peek("type") is None and isinstance(fields.peek("function"), dict):
         fields.note("spelling-normalised", "type", "a tool choice without its type")
         inner = fields.fields("function")
-        names = (inner.text("name"),)
+        chosen = inner.text("name")
         fields.absorb(inner)
         extras = with_variants(fields.rest(), {"without": ("type",)})
-        return ToolChoice(mode="tool", names=names, extras=extras)
+        return ToolChoice(mode="tool", names=(chosen,), extras=extras)
     kind = fields.text("type")
     if kind in _CHOICE:
         fields.note("spelling-normalised", "type", "an object in place of a word")
