@@ -51,7 +51,7 @@ def request_facts(request: ir.Request, ctx: Context) -> Iterator[Fact]:
             yield from _part(part, surface.system.slot or "system")
     for index, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
-            yield from _part(part, ctx.at(index, place), ctx.at(index))
+            yield from _part(part, ctx.at_part(index, place, part), ctx.at(index))
     yield from leftovers(ctx)
 
 

@@ -55,7 +55,6 @@ LEFT_OUT = {
 
 
 NOT_TWINS = {
-    "gemini-grounded",  # the text has ended when its pages are named
     "anthropic-length",  # cut inside a call, and the body has what there was of it as an object
     "openai-chat-citations",
     "openai-chat-refusal",
@@ -73,6 +72,7 @@ WRITTEN_OTHERWISE = {
 """Streams that say something else once they are written; their protocol's own tests say what."""
 
 WRITTEN_WITHOUT = {
+    "gemini-grounded": {"citations"},  # the text has ended when its pages are named
     "anthropic-no_block_stop": {
         "stop"
     },  # the wire has no word for a limit in a call that has ended

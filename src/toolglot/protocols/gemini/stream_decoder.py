@@ -73,6 +73,8 @@ class StreamDecoder(BaseStreamDecoder):
         self._called: set[int] = set()
         self._texts: dict[int, list[str]] = {}
         """What came of the open text of each choice."""
+        self._grounding: dict[int, Any] = {}
+        """What the chunk that is being read says of the sources of each choice."""
         self._cited: dict[int, list[Citation]] = {}
         self._stops: dict[int, StopReason | None] = {}
         self._seen: dict[tuple[int, str], Any] = {}
@@ -192,6 +194,8 @@ class StreamDecoder(BaseStreamDecoder):
         index = candidate.get("index")
         choice = index if type(index) is int and 0 <= index < _MOST_CHOICES else place
         self._stops.setdefault(choice, None)
+        if candidate.get(GROUNDING) is not None:
+            self._grounding[choice] = candidate[GROUNDING]
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
         for number, part in enumerate(parts if isinstance(parts, list) else ()):
@@ -202,8 +206,9 @@ class StreamDecoder(BaseStreamDecoder):
         word = candidate.get("finishReason")
         if type(word) is int and word:
             word = STOP_NUMBERS.get(word, str(word))
-        if candidate.get(GROUNDING) is not None:
-            yield from self._cite(choice, candidate[GROUNDING])
+        if choice in self._grounding:
+            yield from self._cite(choice)
+            del self._grounding[choice]
         if isinstance(word, str):
             yield from self._end(choice)
             self._stops[choice] = decode_stop(word, calls=choice in self._called)
@@ -221,13 +226,13 @@ class StreamDecoder(BaseStreamDecoder):
         self._texts[choice].append(text)
         yield self._parts.delta(choice, text)
 
-    def _cite(self, choice: int, metadata: Any) -> Iterator[Event]:
+    def _cite(self, choice: int) -> Iterator[Event]:
         """The pages that the open text was taken from, each once."""
         index = self._parts.index(choice)
         if index is None or self._kinds.get(choice) is not Text:
             return
         known = self._cited.setdefault(choice, [])
-        for _, citation in citations(metadata, ["".join(self._texts[choice])]):
+        for _, citation in citations(self._grounding[choice], ["".join(self._texts[choice])]):
             if citation not in known:
                 known.append(citation)
                 yield PartDelta(index, "", "citation", citation=citation)
@@ -304,6 +309,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _end(self, choice: int) -> Iterator[Event]:
         if choice in self._held:
             yield from self._end_held(choice, incomplete=True)
+        if choice in self._grounding:
+            yield from self._cite(choice)
         self._kinds.pop(choice, None)
         if choice in self._parts:
             yield self._parts.end(choice)
