@@ -406,7 +406,8 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
         fields.fail(member, "expected object")
     given = fields.maybe_text("id")
     inner = fields if flat else fields.fields(member)
-    if flat or "type" not in fields:
+    typed = fields.peek("type") is not None
+    if flat or not typed:
         fields.note("spelling-normalised", "", "a call in another shape than the documented one")
     call = (_custom if kind == "custom" else _function)(inner, given, calls)
     if call.id_made:
@@ -418,6 +419,8 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
     if signature is not None and fields.peek("extra_content") == signed(signature):
         fields.take("extra_content")
     extras = fields.rest()
+    if not (typed or flat):
+        extras = with_variants(extras, {"without": ("type",)})
     if signature is None and not extras:
         return call
     return replace(call, signature=signature, extras=extras)
@@ -465,7 +468,7 @@ def _name(fields: Fields, calls: Calls) -> str:
 def encode_call(part: ToolCall, *, own: bool) -> Json:
     """One call."""
     wire: Json = {"id": part.id}
-    if "type" not in part.extras.get(NAME, ()):
+    if "type" not in part.extras.get(NAME, ()) and not (own and VARIANTS in part.extras):
         wire["type"] = part.kind
     if part.kind == "custom":
         wire["custom"] = {"name": part.name, "input": part.arguments}

@@ -142,11 +142,12 @@ def _encode_refusal(part: Refusal, _ctx: Context) -> Json:
 def _decode_image(fields: Fields) -> Image:
     if type(fields.peek("image_url")) is str:
         fields.note("spelling-normalised", "image_url", "a bare URL in place of an object")
-        url, detail = fields.text("image_url"), None
-    else:
-        inner = fields.fields("image_url")
-        url, detail = inner.text("url"), inner.maybe_text("detail")
-        fields.absorb(inner)
+        url = fields.text("image_url")
+        cache, extras = decode_cache(fields), with_variants(fields.rest(), {"bare": True})
+        return Image(source=from_url(url), cache=cache, extras=extras)
+    inner = fields.fields("image_url")
+    url, detail = inner.text("url"), inner.maybe_text("detail")
+    fields.absorb(inner)
     cache = decode_cache(fields)
     return Image(source=from_url(url), detail=detail, cache=cache, extras=fields.rest())
 
@@ -161,7 +162,8 @@ def _encode_image(part: Image, ctx: Context) -> Json | None:
         return cannot_carry(part, ctx)
     if part.detail is not None:
         image["detail"] = part.detail
-    return finish({"type": "image_url", "image_url": image}, part)
+    bare = "bare" in variants_of(part.extras) and part.detail is None
+    return finish({"type": "image_url", "image_url": image["url"] if bare else image}, part)
 
 
 def _decode_audio(fields: Fields) -> Audio:

@@ -114,7 +114,7 @@ https://learn.microsoft.com/azure/ai-foundry/openai/reference (read 2026-11-16).
 
 def _decode_model(fields: Fields, path: str) -> tuple[str, Json]:
     """The model, and the variants of a request that leaves it to the path."""
-    match = None if fields.peek("model") else _DEPLOYMENT.search(path)
+    match = None if fields.peek("model") else _DEPLOYMENT.search(path.partition("?")[0])
     if match is None:
         return fields.text("model"), {}
     name = unquote(match[1])

@@ -38,6 +38,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or _is_error(fields):
         return _decode_error(fields, wire)
+    variants: Json = {key: fields.peek(key) for key in _HEAD if not fields.peek(key)}
     fields.constant("object", "chat.completion")
     calls = Calls(ctx)
     choices = tuple(
@@ -51,8 +52,12 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         created=created,
         usage=decode_usage(fields.maybe_fields("usage")),
         service_tier=decode_tier(fields),
-        extras=with_variants(fields.rest(), {}),
+        extras=with_variants(fields.rest(), variants),
     )
+
+
+_HEAD: Final = ("id", "object", "model")
+"""What a response has in any case, unless its server left it out or said nothing there."""
 
 
 def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
@@ -68,6 +73,10 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     elif response.created is not None:
         body["created"] = response.created
     body["model"] = response.model
+    for key, value in variants_of(response.extras).items():
+        # A new id or model is written; a name that was made up is not.
+        if key == "object" or not (body[key] and key == "model"):
+            _restore(body, key, value)
     if response.choices or not own:
         # Some servers answer without any when a filter or the limit left nothing.
         body["choices"] = [_encode_choice(choice, ctx, own=own) for choice in response.choices]
@@ -76,6 +85,14 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if response.service_tier is not None:
         body["service_tier"] = response.service_tier
     return WireResponse(body=merge(body, response.extras, NAME))
+
+
+def _restore(body: Json, key: str, value: Any) -> None:
+    """A member as its server wrote it: left out, or empty."""
+    if value is None:
+        body.pop(key, None)
+    else:
+        body[key] = value
 
 
 # --- choices --------------------------------------------------------------------------------------

@@ -80,10 +80,12 @@ class _Call:
 class _Choice:
     """What is known of one choice."""
 
-    __slots__ = ("called", "calls", "details", "index", "slots", "stop", "worded")
+    __slots__ = ("annotations", "called", "calls", "details", "index", "slots", "stop", "worded")
 
     def __init__(self, index: int) -> None:
         self.index = index
+        self.annotations: list[Any] = []
+        """Those that came before the text that they are for."""
         self.calls: list[_Call] = []
         self.slots: dict[int, _Call] = {}
         self.details = Details()
@@ -277,6 +279,8 @@ class StreamDecoder(BaseStreamDecoder):
             start = self._parts.start(key, Text(text=""), choice.index)
             index = start.index
             yield start
+            waiting, choice.annotations = choice.annotations, []
+            yield from self._annotations(choice, waiting)
         if index is not None and text:
             yield PartDelta(index, text)
 
@@ -308,9 +312,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _annotations(self, choice: _Choice, values: Any) -> Iterator[Event]:
         index = self._parts.index((choice.index, "content"))
         if index is None:
-            self._note_once(
-                "citation-dropped", "delta.annotations", "there is no text that they cite for"
-            )
+            # Some come before the text that cites.
+            choice.annotations += values if isinstance(values, list) else ()
             return
         for value in values if isinstance(values, list) else ():
             fields = Fields(value, self._document, None, "annotations")
@@ -405,6 +408,9 @@ class StreamDecoder(BaseStreamDecoder):
                 call.name = call.name or f"tool_{number}"
                 yield from self._start(choice, call)
         yield from self._close(choice)
+        if choice.annotations:
+            words = "there is no text that they cite for"
+            self._note_once("citation-dropped", "delta.annotations", words)
         if word == "function_call" and _LEGACY in choice.slots:
             word = "tool_calls"
         choice.stop = stop = decode_stop(word, called=choice.called) or StopReason(

@@ -2,6 +2,8 @@
 
 from typing import Any, Final, cast
 
+from msgspec.structs import replace
+
 from toolglot.context import Context
 from toolglot.ir import ChoiceKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
@@ -51,7 +53,12 @@ def _decode_tool(fields: Fields) -> Tool:
     if not nested or kind is None:
         fields.note("spelling-normalised", "", "a tool in another shape than the documented one")
     fields.constant("type", member)
-    return _custom(fields, inner) if kind == "custom" else _function(fields, inner)
+    if kind == "custom":
+        return _custom(fields, inner)
+    tool = _function(fields, inner)
+    if kind is not None or not nested:
+        return tool
+    return replace(tool, extras=with_variants(tool.extras, {"without": ("type",)}))
 
 
 def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
@@ -88,6 +95,8 @@ def _encode_function(tool: FunctionTool) -> Json:
         function["parameters"] = tool.parameters
     if tool.strict is not None:
         function["strict"] = tool.strict
+    if "without" in variants_of(tool.extras):
+        return finish({"function": function}, tool)
     return finish({"type": "function", "function": function}, tool)
 
 
