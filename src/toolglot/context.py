@@ -5,10 +5,10 @@ equal context give equal bytes, which the prompt caches of providers depend on.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol, cast
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
@@ -24,7 +24,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
+from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
@@ -51,6 +51,10 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
+    legacy_functions: bool = False
+    """Write tools and calls of Chat Completions as `functions` and `function_call`, for servers
+    that know nothing newer."""
+
     prompt_cache: Literal["auto", "off"] = "auto"
     """Mark the prompt for the provider's cache, where the client's protocol has no such marks and
     the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
@@ -64,6 +68,11 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     id_max: Annotated[int, Meta(ge=8)] | None = None
     """The maximum length of ids at the provider, if it is less than its protocol allows."""
+
+    def __post_init__(self) -> None:
+        given: Any = self.optional_markers
+        if isinstance(given, list):
+            force_setattr(self, "optional_markers", tuple(given))
 
 
 class Options(ProviderOptions, frozen=True, kw_only=True):
@@ -125,8 +134,8 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     protocols they only do if the last part was left open and the error is a temporary one."""
 
     max_calls_policy: Literal["note", "queue"] = "note"
-    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn,
-    which only a program that keeps the `Context` can do."""
+    """Deliver further calls with a note, or hold them back for a later turn, which a program has to
+    take: they are `queued` in the receipt. For the library only."""
 
     attribution: Literal["keep", "drop"] = "keep"
     """The line by which a client names itself to its own provider, in requests that are not
@@ -196,11 +205,16 @@ class Context:
     """Notes, ids and the time for one translation."""
 
     __slots__ = (
+        "_asked_at",
+        "_clock",
         "_counter",
+        "_first_at",
         "_left",
         "_notes",
         "_now",
+        "_salt",
         "_seed",
+        "answer_id",
         "declared",
         "kept_state",
         "known",
@@ -223,6 +237,7 @@ class Context:
         target: Surface | None = None,
         request: Request | None = None,
         seed: bytes | Callable[[], bytes] = b"",
+        salt: Callable[[], bytes] = bytes,
         now: int = 0,
         undo: Undo | None = None,
     ) -> None:
@@ -231,6 +246,8 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.answer_id = ""
+        """The id that a translated answer gets, for whoever stores it; empty: the provider's."""
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
@@ -244,6 +261,9 @@ class Context:
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
+        self._salt = salt
+        self._clock: Callable[[], int] | None = None
+        self._asked_at = self._first_at = 0
         self._now = now
         self._counter = 0
         self._notes: list[Note] = []
@@ -265,6 +285,11 @@ class Context:
         )
 
     @property
+    def answer_form(self) -> str:
+        """The form of the answer that the client reads, if that is not the usual one."""
+        return self.request.answer_form if self.request is not None else ""
+
+    @property
     def tool_surfaces(self) -> tuple[Surface, Surface]:
         """The surfaces as passes over tools see them: in a prompt, all tools are functions."""
         source, target = self.surfaces
@@ -277,8 +302,18 @@ class Context:
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None
     ) -> None:
-        """Add a note of a change."""
-        entry = CATALOGUE[code]
+        """Add a note of a change.
+
+        A pass of your own may have codes of its own, with a message; they are `info` unless said
+        otherwise.
+        """
+        entry = CATALOGUE.get(code)
+        if entry is None:
+            if not message:
+                raise ValueError(
+                    f"the note {code!r} is not in the catalogue, so it needs a message"
+                )
+            entry = Code("info", message)
         self._notes.append(Note(code, severity or entry.severity, path, message or entry.meaning))
 
     def leave(self, where: Located, minor: frozenset[str], rest: Mapping[str, Any]) -> None:
@@ -292,17 +327,35 @@ class Context:
         self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:
-        """An id that is new in this context and the same for the same input."""
+        """An id that is new in this context and the same for the same input: the seed, and for an
+        answer the salt, by which equal answers to different requests have different ids.
+        """
         self._counter += 1
-        if not isinstance(self._seed, bytes):
-            self._seed = self._seed()
-        return prefix + digest(self._seed, 12, self._counter).hex()
+        if self._counter == 1:
+            seed = self._seed
+            self._seed = self._salt() + (seed if isinstance(seed, bytes) else seed())
+        return prefix + digest(cast("bytes", self._seed), 12, self._counter).hex()
 
     def begin(self, data: bytes | Callable[[], bytes]) -> None:
         """Let made-up ids depend on the first piece of a stream, unless they depend on something
         else.
         """
         self._seed = self._seed or data
+        if self._clock is not None:
+            self._first_at = self._clock()
+
+    def measure(self, clock: Callable[[], int], asked_at: int) -> None:
+        """Let an answer be timed, by a clock of nanoseconds, from when it was asked for."""
+        self._clock, self._asked_at = clock, asked_at
+
+    def elapsed(self) -> tuple[int, int] | None:
+        """How long the answer took until now and until its first event, in nanoseconds; None: it is
+        not timed. An answer that came whole has no first event.
+        """
+        if self._clock is None:
+            return None
+        total = max(self._clock() - self._asked_at, 1)
+        return total, max(self._first_at - self._asked_at, 1) if self._first_at else total
 
     def now(self) -> int:
         """Seconds since the epoch, as the caller sees them."""
@@ -350,7 +403,7 @@ class Context:
 
     def receipt(self) -> Receipt:
         """All notes so far; in strict mode a loss is an `UntranslatableError`."""
-        receipt = Receipt(self.notes())
+        receipt = Receipt(self.notes(), self.queued)
         if self.options.strict and receipt.losses:
             raise UntranslatableError(receipt.losses)
         return receipt

@@ -10,12 +10,13 @@ from tests.quiet import ignore_hangups
 
 from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, Provider, RouteConfig, Server
+from toolglot.gateway.http.repeated_headers import Runner
 
 
 @asynccontextmanager
-async def listening(app):
+async def listening(app, runner=web.AppRunner):
     """The URL of an application that runs."""
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1, access_log=None)
+    runner = runner(app, handler_cancellation=True, shutdown_timeout=1, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -38,7 +39,7 @@ async def upstream(handler):
 async def gateway(providers=None, routes=(), **server):
     """The URL of a gateway, and a session to call it with."""
     config = Config(providers=providers or {}, routes=tuple(routes), server=Server(**server))
-    async with listening(make_app(config)) as url, aiohttp.ClientSession(url) as session:
+    async with listening(make_app(config), Runner) as url, aiohttp.ClientSession(url) as session:
         yield session
 
 

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from toolglot.gateway.config import Config, ConfigError
 from toolglot.gateway.http.middleware import LOOPBACK
+from toolglot.gateway.http.repeated_headers import Runner
 
 try:
     import uvloop
@@ -79,7 +80,7 @@ async def _serve(
     leader: int | None,
     ending: Callable[[], None] | None,
 ) -> None:
-    runner = web.AppRunner(
+    runner = Runner(
         app(),
         handler_cancellation=True,
         shutdown_timeout=DRAIN,

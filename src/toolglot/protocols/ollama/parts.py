@@ -16,12 +16,12 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.protocols.ollama.surface import NAME
-from toolglot.wire.fields import Fields, kind_of, merge
+from toolglot.wire.fields import Fields, merge
 from toolglot.wire.parts import (
     arguments_object,
-    arguments_text,
     cannot_carry,
     mark_error,
+    take_arguments,
     unmark_error,
 )
 
@@ -188,32 +188,33 @@ def encode_call(part: ToolCall, ctx: Context, *, answer: bool = False) -> Json:
 
 
 def _decode_arguments(function: Fields) -> str:
-    given = function.take("arguments")
-    if type(given) is dict:
-        return arguments_text(given)
-    if given is not None and type(given) is not str:
-        function.fail("arguments", f"expected object, got {kind_of(given)}")
-    # Left out, or JSON text as other protocols have it: read, and written back as an object.
-    function.note("arguments-normalised", "arguments")
-    if "arguments" in function:
-        function.constant("arguments", None)
+    given = take_arguments(function, "arguments")
+    if given is None:
+        function.note("arguments-normalised", "arguments")
+        if "arguments" in function:
+            function.constant("arguments", None)
     return given or "{}"
 
 
 def decode_result(fields: Fields, pair: Callable[[str | None, str | None], str]) -> ToolResult:
-    """What a tool answered; `pair` finds the call by its id or by the tool's name."""
+    """What a tool answered; `pair` finds the call by its id, or by the tool's name and order."""
     given, name = filled(fields, "tool_call_id"), fields.maybe_text("tool_name")
+    paired = pair(given, name)
     content = fields.maybe_text("content")
     text, failed = unmark_error(content or "")
-    parts: tuple[Part, ...] = (Text(text=text),) if text else ()
+    parts = (*((Text(text=text),) if text else ()), *decode_images(fields))
+    extras = fields.rest()
+    if given and paired != given:
+        fields.note("result-paired", "tool_call_id")
+        extras = {NAME: {**extras.get(NAME, {}), "tool_call_id": given}}
     return ToolResult(
-        id=pair(given, name),
+        id=paired,
         name=name,
-        parts=(*parts, *decode_images(fields)),
+        parts=parts,
         is_error=True if failed else None,
-        id_made=not given,
+        id_made=paired != given,
         wire_form=NAME if content is None else "",
-        extras=fields.rest(),
+        extras=extras,
     )
 
 
