@@ -41,9 +41,6 @@ from toolglot.wire.message import WireResponse
 from toolglot.wire.timestamps import epoch_seconds
 from toolglot.wire.tool_cache import recall
 
-_NO_TOTAL: Final = "$without_total"
-"""Key in the extras of usage whose server does not say the sum."""
-
 _EMPTY: Final = "$empty"
 """Key in the extras of a choice: messages without content, and where they stood."""
 
@@ -267,17 +264,15 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if details is not None:
         reasoning = details.maybe_int("reasoning_tokens")
         fields.absorb(details)
-    without = "total_tokens" not in fields
     if total is not None and output is not None:
         fields.constant("total_tokens", total + output)
-    extras = kept(fields)
     return Usage(
         input=fresh,
         cache_read=read,
         cache_write=write,
         output=output,
         reasoning=reasoning,
-        extras={NAME: {**extras[NAME], _NO_TOTAL: True}} if without else extras,
+        extras=kept(fields),
     )
 
 
@@ -314,12 +309,9 @@ def encode_usage(usage: Usage | None) -> Json:
     if usage.output is not None or not own:
         wire["output_tokens"] = usage.output or 0
     _put(wire, "output_tokens_details", own, reasoning_tokens=usage.reasoning)
-    told = not own or usage.extras[NAME].get(_NO_TOTAL) is None
-    if told and len(wire.keys() & {"input_tokens", "output_tokens"}) == 2:  # noqa: PLR2004 - both
+    if len(wire.keys() & {"input_tokens", "output_tokens"}) == 2:  # noqa: PLR2004 - both
         wire["total_tokens"] = wire["input_tokens"] + wire["output_tokens"]
-    merge(wire, usage.extras, NAME)
-    wire.pop(_NO_TOTAL, None)
-    return wire
+    return merge(wire, usage.extras, NAME)
 
 
 def _put(wire: Json, key: str, own: bool, **counts: int | None) -> None:  # noqa: FBT001
