@@ -122,7 +122,9 @@ def encode_assistant(
     calls: list[Json] = []
     for part in parts:
         if isinstance(part, ToolCall):
-            calls.append(encode_call(part, own=own))
+            # For a client in a translation, a call is complete; it is as it came where it is only
+            # written back.
+            calls.append(encode_call(part, own=own, as_it_came=own and ctx.source is None))
         elif isinstance(part, Opaque) and part.type.startswith(CALL):
             call = part.value if part.protocol == NAME else cannot_carry(part, ctx)
             calls += [call] if call is not None else []
@@ -469,10 +471,10 @@ def _name(fields: Fields, calls: Calls) -> str:
     return name
 
 
-def encode_call(part: ToolCall, *, own: bool) -> Json:
+def encode_call(part: ToolCall, *, own: bool, as_it_came: bool = False) -> Json:
     """One call."""
     wire: Json = {"id": part.id}
-    if "type" not in part.extras.get(NAME, ()) and not (own and VARIANTS in part.extras):
+    if "type" not in part.extras.get(NAME, ()) and not (as_it_came and VARIANTS in part.extras):
         wire["type"] = part.kind
     if part.kind == "custom":
         wire["custom"] = {"name": part.name, "input": part.arguments}
