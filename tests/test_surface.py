@@ -25,7 +25,10 @@ SURFACES = [pytest.param(codec.SURFACE, id=name) for name, codec in PROTOCOLS.it
 PLACES = {"system", "user", "assistant", "result"}
 PARTS = {kind.__struct_config__.tag for kind in get_args(ir.Part)}
 SOURCES = {kind.__struct_config__.tag for kind in get_args(ir.Source)}
-REASONING = {"switch", "adaptive", "effort", "budget", "summary", "show", "effort_needs_switch"}
+REASONING = {"switch", "adaptive", "effort", "budget", "summary", "show"} | {
+    "effort_needs_switch",
+    "show_needs_switch",
+}
 FIELDS = {field.name for field in msgspec.structs.fields(ir.Request)} | {
     f"output_{field.name}" for field in msgspec.structs.fields(ir.OutputFormat)
 }

@@ -13,11 +13,24 @@ from msgspec.structs import force_setattr, replace
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
 from toolglot.events import StreamPass
-from toolglot.ir import Json, Request, Response, Tool, ToolCall
+from toolglot.ir import (
+    Json,
+    Opaque,
+    Part,
+    Reasoning,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
+
+_BESIDE: Final = (Reasoning, ToolCall, ToolResult, Opaque)
+"""What stands beside the content of a message in protocols that keep them apart."""
 
 DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
@@ -364,6 +377,11 @@ class Context:
         if part is not None:
             path += f".{source.messages.content}[{part}]"
         return f"{path}.{key}" if key else path
+
+    def at_part(self, message: int, place: int, part: Part) -> str:
+        """The source path of a part, which some protocols have beside the content of a message."""
+        beside = self.source is not None and not self.source.messages.holds_calls
+        return self.at(message, None if beside and isinstance(part, _BESIDE) else place)
 
     def part_at(self, index: int, surface: Surface | None = None) -> str:
         """The path of a part of the answer: in the source, or as `surface` will have it."""

@@ -154,6 +154,9 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     kinds: frozenset[str] = frozenset({"function"})
     """Tool kinds beside its own provider tools: function, custom, namespace."""
 
+    member: str = ""
+    """Where a declared function has its name, schema and the rest, with a dot; none: in itself."""
+
     hosted: tuple[HostedTool, ...] = ()
     """Tools of its own that the provider runs, and that other protocols have, too."""
 
@@ -246,6 +249,9 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
     fields: frozenset[str] = frozenset({"name"})
     """What can be said of a medium: its `name`, the `detail` in which to look at it."""
 
+    paths: Mapping[str, str] = {}
+    """Where those stand in a part, if not under their own names."""
+
     fetches_urls: bool = True
     """It fetches what a URL points to, wherever that is."""
 
@@ -264,7 +270,8 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
 
     controls: frozenset[str] = frozenset()
     """How reasoning can be asked for: switch (on or off), adaptive, effort, budget; whether one can
-    choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on."""
+    choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on;
+    `show_needs_switch`: what is shown can be said only together with the switch."""
 
     bars_forced_tools: Literal["never", "with_budget", "when_on", "unless_off"] = "never"
     """When no tool can be forced: while reasoning has a budget, while it is on, or unless it is
@@ -311,6 +318,9 @@ class StreamSupport(Struct, frozen=True, kw_only=True):
 
     media_type: str = "text/event-stream"
     """The media type of a stream."""
+
+    whole_calls: bool = False
+    """Its streams have every call in one piece."""
 
     array: bool = False
     """Its streams are one JSON array, unless `alt=sse` is asked for."""
@@ -440,6 +450,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     model_at: tuple[str, ...] = ("model",)
     """Where an answer, or an event of a stream, names its model."""
 
+    answer: Mapping[str, str] = {}
+    """What an answer says of itself beside its id and model: interlingua field to wire path."""
+
     models: str = "/v1/models"
     """Where it lists its models."""
 
@@ -505,7 +518,7 @@ _WAYS: Final[Mapping[str, frozenset[str]]] = {
 }
 """How the reasoning of a model can be asked for, by what is known about it."""
 
-_SHOWING: Final = frozenset({"show", "summary"})
+_SHOWING: Final = frozenset({"show", "show_needs_switch", "summary"})
 
 
 def with_reasoning(surface: Surface, kind: str | None, efforts: tuple[str, ...] | None) -> Surface:

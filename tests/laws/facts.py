@@ -45,13 +45,14 @@ def request_facts(request: ir.Request, ctx: Context) -> Iterator[Fact]:
             yield surface.settings.get(field, field), (field, _plain(value))
     yield from _nested(request, surface)
     for index, tool in enumerate(request.tools):
-        yield from _tool(tool, f"{surface.settings.get('tools', 'tools')}[{index}]")
+        path = f"{surface.settings.get('tools', 'tools')}[{index}]"
+        yield from _tool(tool, path, surface.tools.member)
     if request.system is not None:
         for part in request.system.parts:
             yield from _part(part, surface.system.slot or "system")
     for index, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
-            yield from _part(part, ctx.at(index, place), ctx.at(index))
+            yield from _part(part, ctx.at_part(index, place, part), ctx.at(index))
     yield from leftovers(ctx)
 
 
@@ -76,14 +77,14 @@ def _nested(request: ir.Request, surface: Surface) -> Iterator[Fact]:
         yield surface.settings["output"], ("output", output.kind, _plain(output.schema))
 
 
-def _tool(tool: ir.Tool, path: str) -> Iterator[Fact]:
+def _tool(tool: ir.Tool, path: str, member: str) -> Iterator[Fact]:
     if not isinstance(tool, ir.FunctionTool):
         yield path, ("tool", _plain(tool.value) if isinstance(tool, ir.ProviderTool) else tool.name)
         return
     yield path, ("tool", tool.name)
     yield path, ("description", tool.name, tool.description)
     yield path, ("parameters", tool.name, _plain(tool.parameters))
-    yield f"{path}.strict", ("strict", tool.name, bool(tool.strict))
+    yield f"{path}.{member}strict", ("strict", tool.name, bool(tool.strict))
     if tool.cache is not None:
         yield path, ("tool cache", tool.name)
 

@@ -315,7 +315,7 @@ def test_no_mix_of_provider_tools_kills_a_request(
     before = get_protocol(source).decode_request(WireRequest(body=body, path=PATH), ctx)
     said = {note.path for note in receipt}
     for index, tool in enumerate(before.tools):
-        assert isinstance(tool, ir.FunctionTool) or f"tools[{index}]" in said
+        assert isinstance(tool, ir.FunctionTool) or ctx.tool_at(index) in said
     if request.tool_choice is not None:
         assert request.tools, "a choice only where there is something to choose"
         chosen = before.tool_choice.names if before.tool_choice else ()

@@ -177,7 +177,7 @@ def test_a_strict_that_cannot_be_said_is_named(target):
     """D-06, case-21"""
     request = asking(user("hi"), tools=(tool("f", strict=True),))
     _, receipt = carried(request, "openai-chat", target)
-    assert ("field-dropped", "tools[0].strict") in {(n.code, n.path) for n in receipt}
+    assert ("field-dropped", "tools[0].function.strict") in {(n.code, n.path) for n in receipt}
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

@@ -72,6 +72,7 @@ WRITTEN_OTHERWISE = {
 """Streams that say something else once they are written; their protocol's own tests say what."""
 
 WRITTEN_WITHOUT = {
+    "gemini-grounded": {"citations"},  # the text has ended when its pages are named
     "anthropic-no_block_stop": {
         "stop"
     },  # the wire has no word for a limit in a call that has ended
@@ -92,6 +93,7 @@ NOT_STREAMED = {
 """Bodies that no stream can say."""
 
 STREAMED_WITHOUT = {
+    "gemini-grounded": {"citations"},  # the text has ended when its pages are named
     "ollama-logprobs": {"logprobs"},
     "openai-responses-background": {"stop", "usage"},
     "openai-responses-bare-server": {"created", "service_tier", "stop", "usage"},

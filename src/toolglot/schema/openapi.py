@@ -14,6 +14,17 @@ _COUNTS: Final = (
     "minProperties",
     "maxProperties",
 )
+_NUMBERS: Final = {
+    1: "string",
+    2: "number",
+    3: "integer",
+    4: "boolean",
+    5: "array",
+    6: "object",
+    7: "null",
+}
+"""Types by their numbers in google.ai.generativelanguage.v1beta.Type, which Google's REST clients
+may write (`enum-encoding=int`; googleapis, read 2026-11-16)."""
 _NULL: Final = {"type": "null"}
 
 
@@ -29,6 +40,7 @@ def _is_openapi(node: Json) -> bool:
     return (
         "nullable" in node
         or (type(name) is str and name not in TYPES)
+        or type(name) is int
         or any(type(node.get(key)) is str for key in _COUNTS)
     )
 
@@ -37,10 +49,11 @@ def _respell(node: Json) -> Json:
     if not _is_openapi(node):
         return node
     new = {key: _counted(key, value) for key, value in node.items() if key != "nullable"}
-    types = types_of(node)
-    if types:
+    number = node.get("type")
+    types = (_NUMBERS.get(number),) if type(number) is int else types_of(node)
+    if types and types[0]:
         new["type"] = types[0]
-    elif node.get("type") == "TYPE_UNSPECIFIED":
+    elif number in ("TYPE_UNSPECIFIED", 0):
         del new["type"]
     return _with_null(new) if node.get("nullable") is True else new
 

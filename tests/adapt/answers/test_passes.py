@@ -111,7 +111,7 @@ def test_passes_of_a_whole_answer_by_what_is_in_it(target):
     order = [] if get_protocol(target).SURFACE.messages.ordered else [OrderParts]
 
     def kinds(*parts: Part, **options: Any) -> list[Any]:
-        choice = Choice(parts=parts, stop=StopReason(kind="end"))
+        choice = Choice(parts=parts, stop=StopReason(kind="tool_calls"))
         whole = Response(id="r", model="m", choices=(choice,))
         return [type(each) for each in answer_passes(context(source, target, **options), whole)]
 

@@ -69,7 +69,7 @@ def test_a_picture_elsewhere_that_may_not_be_fetched():
 def test_what_cannot_be_said_of_a_medium(part, target, field):
     there, ctx = adapted(asking(user(part)), "openai-chat", target)
     assert there.messages[0].parts == (part,)
-    assert notes(ctx) == [("field-dropped", f"messages[0].content[0].{field}")]
+    assert notes(ctx) == [("field-dropped", f"messages[0].content[0].image_url.{field}")]
 
 
 def test_media_leave_results_that_cannot_hold_them():

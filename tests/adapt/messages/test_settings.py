@@ -132,9 +132,9 @@ def test_a_schema_loses_what_cannot_be_said_of_it():
     output, said = asked_for("openai-chat", "gemini", given)
     assert output == OutputFormat(kind="schema", schema=SCHEMA)
     assert said == [
-        ("field-minor", "response_format.name", "info"),
-        ("field-dropped", "response_format.description", "info"),
-        ("field-dropped", "response_format.strict", "info"),
+        ("field-minor", "response_format.json_schema.name", "info"),
+        ("field-dropped", "response_format.json_schema.description", "info"),
+        ("field-dropped", "response_format.json_schema.strict", "info"),
     ]
 
 

@@ -45,7 +45,7 @@ def test_strict_is_said_where_there_is_such_a_thing():
 def test_strict_is_dropped_where_there_is_none():
     [found], ctx = adapted("openai-chat", "gemini", tool("f", strict=False))
     assert found.strict is None
-    assert notes(ctx) == [("field-dropped", "tools[0].strict")]
+    assert notes(ctx) == [("field-dropped", "tools[0].function.strict")]
 
 
 @pytest.mark.parametrize("schema", [None, {}])

@@ -278,7 +278,7 @@ def test_single_values_are_read_as_arrays():
     assert encode(request) == {
         "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
         "systemInstruction": {"parts": [{"text": "be nice"}]},
-        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+        "tools": {"functionDeclarations": [{"name": "f"}]},
     }
 
 

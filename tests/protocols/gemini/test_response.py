@@ -287,7 +287,7 @@ def test_refined_errors():
         {"candidates": 5},
         {"candidates": [5]},
         {"candidates": [{"content": 5}]},
-        {"candidates": [{"finishReason": 5}]},
+        {"candidates": [{"finishReason": [5]}]},
         {"usageMetadata": []},
         {"usageMetadata": {"promptTokenCount": "x"}},
         {"responseId": 5},

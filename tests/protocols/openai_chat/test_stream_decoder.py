@@ -305,12 +305,19 @@ def test_other_members_of_deltas_are_named_once():
     ctx = Context()
     chunk = {"delta": {"audio": {"id": "a"}, "video": None}, "logprobs": {"content": [1]}}
     read(lines(chunk, chunk, {"delta": {"content": [{"type": "text", "text": "x"}]}}, END), ctx)
-    assert ctx.receipt().codes() == {"event-skipped": 2, "logprobs-dropped": 1}
+    assert ctx.receipt().codes() == {"event-skipped": 1, "logprobs-dropped": 1}
     ctx = Context()
-    read(
-        lines({"delta": {"annotations": [{}]}}, {"delta": {"content": "x"}, "usage": []}, END), ctx
-    )
+    read(lines({"delta": {"annotations": [{}]}, "usage": []}, END), ctx)
     assert codes(ctx) == ["citation-dropped"]
+
+
+def test_annotations_may_come_before_their_text():
+    page = {"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A"}}
+    response = fold(
+        read(lines({"delta": {"annotations": [page]}}, {"delta": {"content": "x"}}, END), Context())
+    )
+    [text] = response.choices[0].parts
+    assert [(each.url, each.title) for each in text.citations] == [("https://a.example", "A")]
 
 
 def test_choices_are_kept_apart():

@@ -166,7 +166,7 @@ def test_parts_without_a_form_in_a_stream():
     assert text.text == "known text"
     assert text.citations == (Citation(url="https://a.example", title="", start=0, end=10),)
     assert b'"note":1' in data
-    assert chunks_of(data)[0]["created"] == 1_800_000_000
+    assert chunks_of(data)[0]["created"] == 1_794_700_800
     assert ctx.receipt().codes() == {"part-dropped": 2, "citation-dropped": 1, "stop-mapped": 1}
 
 

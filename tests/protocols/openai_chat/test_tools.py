@@ -113,6 +113,7 @@ def test_flat_tools_are_read():
     assert request.tools[0] == CustomTool(name="ApplyPatch", syntax="regex", definition="a+")
     assert request.tools[1] == FunctionTool(name="f", parameters={"type": "object"}, strict=True)
     body = encode(request)
+    assert body["tools"].pop() == flat[2]
     check_sdk(body)
     assert body["tools"][0]["custom"]["format"]["grammar"]["syntax"] == "regex"
     assert ctx.receipt().codes() == {"spelling-normalised": 3}

@@ -153,6 +153,7 @@ def test_what_only_this_protocol_has_is_named():
         "client_metadata": "field-minor",
         "context_management": "field-unknown",
         "prompt_cache_options": "field-minor",
+        "include": "field-minor",
     }
 
 

@@ -202,7 +202,11 @@ def test_a_foreign_response_is_complete():
     SdkResponse.model_validate(body)
     assert body["instructions"] == "Be kind."
     assert (body["temperature"], body["top_p"], body["truncation"]) == (0.5, 1.0, "auto")
-    assert (body["created_at"], body["completed_at"], body["id"]) == (1234, 1234, "resp_msg_7")
+    assert (body["created_at"], body["completed_at"], body["id"]) == (
+        1794700800,
+        1234,
+        "resp_msg_7",
+    )
     assert body["tools"][0] == {
         "type": "function",
         "name": "gate",

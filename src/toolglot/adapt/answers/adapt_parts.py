@@ -35,6 +35,9 @@ from toolglot.ir import (
 )
 from toolglot.surface import Surface
 
+_HIDES_CALLS: Final = frozenset({"end", "stop_sequence", "pause", "malformed_call", "other"})
+"""Stop reasons after which clients do not look for calls."""
+
 _NAMELESS: Final = "tool_0"
 """The name of a call that has none: clients reject an empty one."""
 
@@ -65,6 +68,7 @@ class AdaptParts:
             return True
         return any(
             choice.stop is None
+            or (choice.stop.kind in _HIDES_CALLS and ToolCall in map(type, choice.parts))
             or (choice.logprobs is not None and "logprobs" not in target.settings)
             or not all(map(_is_plain, choice.parts))
             for choice in response.choices
@@ -138,6 +142,8 @@ class AdaptParts:
         model = requested_model(self._ctx) or event.model
         if event.choices is not None:
             self._choices = tuple(map(self._choice, self._kept(event.choices)))
+        else:
+            note_head(event, self._ctx)
         return (replace(event, model=model, choices=self._choices),)
 
     def _kept(self, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
@@ -154,15 +160,25 @@ class AdaptParts:
         return replace(choice, logprobs=None)
 
     def _finished(self, event: Finished) -> Sequence[Event]:
-        count = len(self._choices or ())
-        if not event.unstated and count <= len(event.stops):
-            return (event,)
+        count = max(len(self._choices or ()), 0 if event.unstated else len(event.stops))
         unstated = {*event.unstated, *range(len(event.stops), count)}
-        stops = [
-            self._default_stop(choice) if choice in unstated else event.stops[choice]
-            for choice in range(count)
-        ]
-        return (replace(event, stops=tuple(stops), unstated=()),)
+        stops = tuple(
+            [
+                self._default_stop(choice)
+                if choice in unstated
+                else self._stop(choice, event.stops[choice])
+                for choice in range(count)
+            ]
+        )
+        return (event if stops == event.stops else replace(event, stops=stops, unstated=()),)
+
+    def _stop(self, choice: int, stop: StopReason) -> StopReason:
+        """A client that has calls is told to answer them, whatever else the provider says."""
+        if stop.kind not in _HIDES_CALLS or not self._calls.get(choice):
+            return stop
+        if stop.kind != "end":
+            self._ctx.note("stop-mapped", "stop", f"{stop.raw or stop.kind}, and there are calls")
+        return replace(stop, kind="tool_calls")
 
     def _default_stop(self, choice: int) -> StopReason:
         """Why a choice that does not say ended: for its calls, at its end, or before it began."""
@@ -184,6 +200,14 @@ _ADAPT: Final[dict[type[Any], Callable[[AdaptParts, Any], Sequence[Event]]]] = {
     Finished: AdaptParts._finished,
     OpaqueEvent: AdaptParts._opaque,
 }
+
+
+def note_head(answer: Response | Started, ctx: Context) -> None:
+    """Note what the client's protocol has no member for, of what an answer says of itself."""
+    source, target = ctx.surfaces
+    for field, path in source.answer.items():
+        if field not in target.answer and getattr(answer, field) is not None:
+            ctx.note("field-minor", path)
 
 
 def _is_plain(part: Part) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from toolglot.adapt.answers.adapt_parts import AdaptParts
+from toolglot.adapt.answers.adapt_parts import AdaptParts, note_head
 from toolglot.adapt.answers.broken_streams import LeavePartOpen, leaves_part_open
 from toolglot.adapt.answers.mend_calls import MendCalls, is_broken
 from toolglot.adapt.answers.model_name import NameModel, requested_model
@@ -146,6 +146,8 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     unchanged = not (changes_answers(ctx.options) or asks(ctx.options) or ctx.undo.tools)
     if source is target and unchanged and not is_broken(response, ctx):
         return response
+    if source is not target:
+        note_head(response, ctx)
     passes = answer_passes(ctx, response)
     adapted = adapt_whole(response, passes, ctx) if passes else response
     if source is target and adapted == response:

@@ -32,7 +32,7 @@ def pair_in_order(request: Request, ctx: Context) -> Request:
 
 def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) -> Request:
     if look.paired and (look.orderly or not in_order):
-        return _with_names(request, look.names) if in_order else request
+        return _with_names(request) if in_order else request
     paired = _Pairing(ctx, in_order=in_order)
     return replace(request, messages=tuple(paired.messages(request.messages)))
 
@@ -74,14 +74,19 @@ class _Look:
                 self.paired = False
 
 
-def _with_names(request: Request, names: dict[str, str]) -> Request:
-    """Every result says the name of its tool."""
-    messages = [
-        replace(message, parts=tuple(_named(part, names) for part in message.parts))
-        if any(type(part) is ToolResult and part.name is None for part in message.parts)
-        else message
-        for message in request.messages
-    ]
+def _with_names(request: Request) -> Request:
+    """Every result says the name of its tool: of the call that is open when the result comes, since
+    ids may be used again.
+    """
+    names: dict[str, str] = {}
+    messages: list[Message] = []
+    for message in request.messages:
+        if message.role == "assistant":
+            names.update({part.id: part.name for part in message.parts if type(part) is ToolCall})
+        elif any(type(part) is ToolResult and part.name is None for part in message.parts):
+            parts = tuple(_named(part, names) for part in message.parts)
+            message = replace(message, parts=parts)  # noqa: PLW2901 - the one with names
+        messages.append(message)
     return replace(request, messages=tuple(messages))
 
 

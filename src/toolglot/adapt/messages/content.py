@@ -130,7 +130,7 @@ class Walk:
             if _needs_nothing(part):
                 adapted.append(part)
                 continue
-            where = path.format(index) if path else self._ctx.at(self._message, index)
+            where = path.format(index) if path else self._ctx.at_part(self._message, index, part)
             new = self._adapters[type(part)](self, part, place, where)
             changed = changed or new is not part
             if new is not None:
@@ -167,7 +167,8 @@ class Walk:
         for field in ("detail", "name"):
             if getattr(part, field, None) is not None and field not in self._target.media.fields:
                 words = f"{self._target.name} has no {field} for it"
-                self._ctx.note("field-dropped", f"{path}.{field}", words, "info")
+                inner = self._source.media.paths.get(field, field)
+                self._ctx.note("field-dropped", f"{path}.{inner}", words, "info")
 
     def call(self, part: ToolCall, _place: str, path: str) -> ToolCall:
         """A call with arguments that are one JSON text."""
@@ -199,7 +200,8 @@ class Walk:
                 (Text(text=f"[from the result of {part.id}]"), *moved)
             )
             if not any(isinstance(inner, Text) and inner.text for inner in parts):
-                parts = (Text(text=f"[{describe(moved[0])}: see below]"),)
+                others = (inner for inner in parts if not isinstance(inner, Text))
+                parts = (Text(text=f"[{describe(moved[0])}: see below]"), *others)
         return replace(part, parts=parts)
 
     def refusal(self, part: Refusal, place: str, path: str) -> Part:

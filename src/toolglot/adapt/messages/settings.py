@@ -203,6 +203,12 @@ def _texts(messages: tuple[Message, ...]) -> Iterator[str]:
                 yield from (inner.text for inner in part.parts if isinstance(inner, Text))
 
 
+def _inside(ctx: Context, field: str) -> str:
+    """Where the source says something of a schema."""
+    named = ctx.source.settings.get(f"output_{field}") if ctx.source else None
+    return named or f"{ctx.setting('output')}.{field}"
+
+
 def _named(output: OutputFormat, target: Surface, ctx: Context) -> OutputFormat:
     if output.name is None and "output_name" in target.settings:
         ctx.note("default-added", ctx.setting("output"), "the schema is named `response`")
@@ -212,7 +218,7 @@ def _named(output: OutputFormat, target: Surface, ctx: Context) -> OutputFormat:
             code = "field-minor" if field == "name" else "field-dropped"
             ctx.note(
                 code,
-                f"{ctx.setting('output')}.{field}",
+                _inside(ctx, field),
                 f"{target.name} has no {field} for a schema",
                 "info",
             )

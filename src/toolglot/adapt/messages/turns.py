@@ -12,7 +12,7 @@ from toolglot.surface import Surface
 
 def merge_turns(request: Request, ctx: Context) -> Request:
     """Join what the target requires in one message, in the order that it requires."""
-    _, target = ctx.surfaces
+    source, target = ctx.surfaces
     messages = request.messages
     if not all(message.parts for message in messages):
         # Most targets reject an empty message.
@@ -27,7 +27,7 @@ def merge_turns(request: Request, ctx: Context) -> Request:
         if len(messages) < before:
             count = before - len(messages)
             ctx.note(
-                "turns-merged", target.messages.path, f"{count} messages joined the one before"
+                "turns-merged", source.messages.path, f"{count} messages joined the one before"
             )
     if target.messages.text_before_calls:
         ordered = tuple(_calls_at_end(each, index, ctx) for index, each in enumerate(messages))

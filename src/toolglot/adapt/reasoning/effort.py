@@ -304,6 +304,9 @@ def _visible(settings: ReasoningSettings, target: Surface, ctx: Context) -> Reas
     path, as_summary = ctx.setting("reasoning"), "thoughts are shown as a summary"
     can_show, can_sum = "show" in target.reasoning.controls, "summary" in target.reasoning.controls
     changes: dict[str, Any] = {}
+    if settings.show is not None and settings.enabled is None and can_show:
+        # Where the switch says it, too, nothing can be shown or hidden unless that is set.
+        can_show = "show_needs_switch" not in target.reasoning.controls
     if settings.show is not None and not can_show:
         changes["show"] = None
         if settings.show and can_sum:

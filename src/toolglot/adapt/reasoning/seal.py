@@ -36,12 +36,15 @@ class SealState:
     The numbers of parts are consecutive behind this pass, whatever was left out before it.
     """
 
-    __slots__ = ("_ctx", "_issuer", "_layouts", "_next", "_open", "_target")
+    __slots__ = ("_ctx", "_in_pieces", "_issuer", "_layouts", "_next", "_open", "_target")
 
     def __init__(self, ctx: Context) -> None:
         source, self._target = ctx.surfaces
         self._ctx = ctx
         self._issuer = ctx.options.issuer or source.name
+        self._in_pieces = (
+            self._target.calls.arguments == "object" and not self._target.stream.whole_calls
+        )
         self._layouts: dict[int, Layout] = {}
         self._open: dict[int, _Open] = {}
         self._next = 0
@@ -136,13 +139,22 @@ class SealState:
             # State of a part that broke off would not be accepted back.
             return (PartEnded(opened.index, incomplete=True),) if opened.index >= 0 else ()
         growing = opened.growing
-        sealed = self._sealed(growing.finish(), event.index, growing.choice)
+        part = growing.finish()
+        if type(part) is ToolCall and self._in_pieces and part.kind == "function":
+            self._check(part, event.index)
+        sealed = self._sealed(part, event.index, growing.choice)
         if opened.index < 0:
             return (self._start(opened, sealed), PartEnded(opened.index))
         signature = getattr(sealed, "signature", None)
         if signature is not None:
             return (PartDelta(opened.index, signature, "signature"), PartEnded(opened.index))
         return (PartEnded(opened.index),)
+
+    def _check(self, call: ToolCall, index: int) -> None:
+        """Note arguments that went to the client as they came and are no JSON."""
+        if call.arguments and not _is_json(call.arguments):
+            words = f"the arguments of {call.name} are no JSON"
+            self._ctx.note("arguments-invalid", self._ctx.part_at(index), words)
 
     def _finished(self, event: Finished) -> Sequence[Event]:
         events: list[Event] = []
@@ -269,6 +281,14 @@ def _is_canonical(arguments: str) -> bool:
         return jsontext.text(jsontext.peek(arguments)) == arguments
     except ValueError:
         return False
+
+
+def _is_json(text: str) -> bool:
+    try:
+        jsontext.peek(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _preserves(kinds: list[type[Part]], target: Surface) -> bool:

@@ -119,7 +119,7 @@ class _Unsealer:
             opened = [new for new, old in pairs if not (new is old and isinstance(old, Reasoning))]
             self._plain = []
         for place in self._plain:
-            self._drop(place, None)
+            self._drop(place, message.parts[place], None)
         return replace(message, parts=tuple(part for part in opened if part is not None))
 
     def _part(self, part: Part, place: int) -> Part | None:
@@ -130,9 +130,11 @@ class _Unsealer:
             if sealed is None and self._native:
                 return part
             if part.signature in self._source.reasoning.empty_states:
-                self._ctx.note("field-minor", self._ctx.at(self._index, place), "it has no state")
+                self._ctx.note(
+                    "field-minor", self._ctx.at_part(self._index, place, part), "it has no state"
+                )
             elif not self._open(_for_call(part, sealed)):
-                self._drop(place, sealed)
+                self._drop(place, part, sealed)
             return replace(part, signature=None)
         return part
 
@@ -144,14 +146,14 @@ class _Unsealer:
             self._plain.append(place)
             return None
         if sealed is None or not self._open(sealed):
-            self._drop(place, sealed)
+            self._drop(place, part, sealed)
             return None
         words = words_of(part)
         self._displayed = self._displayed or not words
         kept = sealed.reasoning
         if kept is None:
             return None
-        self._ctx.note("reasoning-restored", self._ctx.at(self._index, place))
+        self._ctx.note("reasoning-restored", self._ctx.at_part(self._index, place, part))
         return kept if kept.text or kept.redacted or kept.summary else replace(kept, text=words)
 
     def _is_welcome(self, part: Reasoning) -> bool:
@@ -168,9 +170,9 @@ class _Unsealer:
             self.layouts[self._index] = self.layouts.get(self._index, ()) + sealed.layout
         return True
 
-    def _drop(self, place: int, sealed: SealedState | None) -> None:
+    def _drop(self, place: int, part: Part, sealed: SealedState | None) -> None:
         who = sealed.issuer if sealed else "another provider"
-        path = self._ctx.at(self._index, place)
+        path = self._ctx.at_part(self._index, place, part)
         self._ctx.note("reasoning-dropped", path, f"it is bound to {who}")
 
 
@@ -241,8 +243,20 @@ def _placed(
             yield reasoning.pop(0)
     if not any(place.reasoning is not None for place in layout):
         yield from reasoning
+    else:
+        yield from _behind_calls(parts, layout)
     if text:
         yield Text(text=text)
+
+
+def _behind_calls(parts: list[Part], layout: tuple[Place, ...]) -> list[Reasoning]:
+    """What came after the last call, which a layout that ends with that call does not have."""
+    if not layout or layout[-1].call is None:
+        return []
+    last = max(index for index, part in enumerate(parts) if isinstance(part, ToolCall))
+    known = [place.reasoning for place in layout]
+    behind = (part for part in parts[last + 1 :] if isinstance(part, Reasoning))
+    return [part for part in behind if part not in known]
 
 
 def _arrange_some(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:

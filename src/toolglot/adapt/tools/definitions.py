@@ -77,7 +77,9 @@ def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> Funct
     if tool.strict is not None and target.tools.strict_default is None:
         changes["strict"] = None
         severity: Severity | None = None if tool.strict else "info"
-        ctx.note("field-dropped", f"{path}.strict", f"{target.name} has no strict tools", severity)
+        source, _ = ctx.surfaces
+        where = f"{path}.{source.tools.member}strict"
+        ctx.note("field-dropped", where, f"{target.name} has no strict tools", severity)
     if tool.cache is not None and not target.cache.marks:
         changes["cache"] = None
         ctx.note("cache-dropped", path)

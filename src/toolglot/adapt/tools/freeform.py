@@ -115,7 +115,9 @@ def _part(part: Part, index: int, place: int, ctx: Context) -> Part:
     if isinstance(part, ToolResult) and part.kind == "custom":
         return replace(part, kind="function")
     if isinstance(part, ToolCall) and part.kind == "custom":
-        ctx.note("arguments-wrapped", ctx.at(index, place), f"the free text of {part.name}")
+        ctx.note(
+            "arguments-wrapped", ctx.at_part(index, place, part), f"the free text of {part.name}"
+        )
         return replace(part, type="function", arguments=jsontext.text({KEY: part.arguments}))
     return part
 

@@ -74,6 +74,14 @@ def _has_namespace(message: Message) -> bool:
     return False
 
 
+def _spaces(tools: tuple[Tool, ...]) -> Iterator[str]:
+    """The names of all namespaces that are declared."""
+    for tool in tools:
+        if isinstance(tool, NamespaceTool):
+            yield tool.name
+            yield from _spaces(tool.tools)
+
+
 class _Flat:
     """The tools of one request, by namespace and name."""
 
@@ -82,6 +90,7 @@ class _Flat:
         self._top = {
             tool.name for tool in request.tools if isinstance(tool, (FunctionTool, CustomTool))
         }
+        self._spaces = set(_spaces(request.tools))
         self._taken = set(self._top)
         self._names: dict[tuple[str, str], str] = {}
         self._renamed: dict[str, str] = {}
@@ -141,8 +150,15 @@ class _Flat:
 
     def _part(self, part: Part, index: int, place: int) -> Part:
         if isinstance(part, ToolCall) and part.namespace is not None:
+            if part.namespace == part.name and part.name not in self._spaces:
+                # OpenAI repeats the name of a plain function here that a search has found.
+                words = f"{part.namespace} is no namespace: called {part.name}"
+                self._ctx.note("namespace-flattened", self._ctx.at_part(index, place, part), words)
+                return replace(part, namespace=None)
             name = self._renamed[part.id] = self.name(part.namespace, part.name)
-            self._ctx.note("namespace-flattened", self._ctx.at(index, place), f"called {name}")
+            self._ctx.note(
+                "namespace-flattened", self._ctx.at_part(index, place, part), f"called {name}"
+            )
             return replace(part, name=name, namespace=None)
         if isinstance(part, ToolResult) and self._is_renamed(part):
             return replace(part, name=self._renamed[part.id])

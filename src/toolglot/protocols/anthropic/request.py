@@ -34,6 +34,10 @@ _THINKING: Final[dict[str, Json]] = {
     "disabled": {"enabled": False},
 }
 _SCHEMA: Final = ("json_schema", dict)
+_EARLIER: Final = "output_format"
+"""Where structured output is asked for under the beta header of 2025-11-13; now it is
+`output_config.format`
+(https://platform.claude.com/docs/en/build-with-claude/structured-outputs, read 2026-11-16)."""
 
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
@@ -121,8 +125,10 @@ def _decode_thinking(fields: Fields) -> tuple[ReasoningSettings | None, OutputFo
     config = fields.maybe_fields("output_config")
     if config is not None:
         settings["effort"] = config.maybe_text("effort")
-        output = _decode_format(config)
+        output = _decode_format(config, "format")
         fields.absorb(config)
+    if output is None and fields.peek(_EARLIER) is not None:
+        output = _decode_format(fields, _EARLIER)
     said = any(value is not None for value in settings.values())
     return ReasoningSettings(**settings) if said else None, output
 
@@ -152,9 +158,10 @@ def _encode_thinking(body: Json, request: Request) -> None:
         if settings.effort is not None:
             config["effort"] = settings.effort
     if output is not None and output.kind == "schema":
-        config["format"] = merge(
-            {"type": "json_schema", "schema": output.schema}, output.extras, NAME
-        )
+        wire: Json = {"type": "json_schema", "schema": output.schema}
+        earlier = output.extras.get(_EARLIER)
+        place, key = (config, "format") if earlier is None else (body, _EARLIER)
+        place[key] = merge(wire, output.extras, NAME)
     if config:
         body["output_config"] = config
 
@@ -170,15 +177,18 @@ def _thinking(settings: ReasoningSettings) -> Json:
     return wire
 
 
-def _decode_format(config: Fields) -> OutputFormat | None:
-    value = config.peek("format")
+def _decode_format(config: Fields, key: str) -> OutputFormat | None:
+    value = config.peek(key)
     if type(value) is dict and (value.get("type"), type(value.get("schema"))) != _SCHEMA:
         return None
-    wire = config.maybe_fields("format")
+    wire = config.maybe_fields(key)
     if wire is None:
         return None
     wire.constant("type", "json_schema")
-    return OutputFormat(kind="schema", schema=wire.maybe_object("schema"), extras=wire.rest())
+    schema, extras = wire.maybe_object("schema"), wire.rest()
+    if key == _EARLIER:
+        extras = {**extras, _EARLIER: {}}
+    return OutputFormat(kind="schema", schema=schema, extras=extras)
 
 
 # --- small ones -----------------------------------------------------------------------------------

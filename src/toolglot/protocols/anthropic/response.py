@@ -1,10 +1,22 @@
 """Responses and errors of Anthropic Messages, both ways."""
 
 import re
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.ir import ApiError, Choice, Json, Response, StopReason, Usage
+from toolglot.ir import (
+    ApiError,
+    Choice,
+    Json,
+    Opaque,
+    Part,
+    Response,
+    StopReason,
+    ToolCall,
+    Usage,
+)
 from toolglot.protocols.anthropic.parts import decode_content, encode_part
 from toolglot.protocols.anthropic.surface import ERROR, ERROR_FROM, NAME, STOP, STOP_FROM, SURFACE
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
@@ -18,6 +30,10 @@ _USAGE: Final[tuple[Setting, ...]] = (
     ("output", "output_tokens", "int"),
 )
 
+_STOP: Final = ("stop_reason", "stop_sequence")
+_WITHOUT: Final = NAME + "/without"
+"""Key of the extras of a response whose server left out one of those."""
+
 _TOO_LONG: Final = "prompt is too long"
 _COUNT: Final = re.compile(r"\b\d{3,9}\b")
 
@@ -30,13 +46,40 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields.constant("type", "message")
     fields.constant("role", "assistant")
     parts, _ = decode_content(fields, "content")
-    return Response(
+    without = [key for key in _STOP if key not in fields]
+    response = Response(
         id=fields.maybe_text("id") or ctx.new_id("msg_"),
         model=fields.maybe_text("model") or "",
-        choices=(Choice(parts=parts, stop=decode_stop(fields)),),
+        choices=(Choice(parts=_unanswered(parts), stop=decode_stop(fields)),),
         usage=decode_usage(fields.maybe_fields("usage")),
         extras=fields.rest(),
     )
+    if without:
+        extras = {**response.extras, _WITHOUT: dict.fromkeys(without)}
+        return replace(response, extras=extras)
+    return response
+
+
+def _unanswered(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts; calls that code made which has run to its end are nobody's to answer any more."""
+    done = {
+        each.value.get("tool_use_id")
+        for each in parts
+        if isinstance(each, Opaque) and "tool_use_id" in each.value
+    }
+    if not done:
+        return parts
+    return tuple(_opaque(each) if _caller(each) in done else each for each in parts)
+
+
+def _caller(part: Part) -> Any:
+    caller = part.extras.get(NAME, {}).get("caller") if isinstance(part, ToolCall) else None
+    return caller.get("tool_id", "") if isinstance(caller, dict) else ""
+
+
+def _opaque(part: Part) -> Part:
+    wire = encode_part(part, Context())
+    return Opaque(protocol=NAME, type="tool_use", value=wire or {})
 
 
 def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
@@ -53,6 +96,9 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
         **encode_stop(choice.stop, ctx),
         "usage": encode_usage(response.usage),
     }
+    for key in response.extras.get(_WITHOUT, ()):
+        if body[key] is None:
+            del body[key]
     return WireResponse(body=merge(body, response.extras, NAME))
 
 

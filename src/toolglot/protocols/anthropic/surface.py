@@ -144,7 +144,15 @@ SURFACE: Final = Surface(
     reasoning=ReasoningSupport(
         signed=True,
         controls=frozenset(
-            {"switch", "adaptive", "effort", "budget", "effort_needs_switch", "show"}
+            {
+                "switch",
+                "adaptive",
+                "effort",
+                "budget",
+                "effort_needs_switch",
+                "show_needs_switch",
+                "show",
+            }
         ),
         # "Thinking may not be enabled when tool_choice forces tool use." Adaptive thinking may.
         bars_forced_tools="with_budget",

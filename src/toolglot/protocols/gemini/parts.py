@@ -26,6 +26,7 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
+from toolglot.protocols.gemini._grounding import is_own
 from toolglot.protocols.gemini._variants import (
     CallIds,
     left_out,
@@ -101,8 +102,9 @@ def _text_or_thought(fields: Fields, text: str, variants: Json) -> Text | Reason
 
 
 def _encode_text(part: Text, ctx: Context) -> Json:
-    if part.citations:
-        ctx.note("citation-dropped", "citations", f"{len(part.citations)} citations of a text")
+    dropped = sum(not is_own(each) for each in part.citations) if part.citations else 0
+    if dropped:
+        ctx.note("citation-dropped", "citations", f"{dropped} citations of a text")
     return _finish({"text": part.text}, part)
 
 

@@ -9,7 +9,13 @@ from msgspec.structs import replace
 from toolglot.context import Context
 from toolglot.ir import Json, Message, Request, ToolCall, ToolResult
 from toolglot.protocols.gemini._generation_config import decode_config, encode_config
-from toolglot.protocols.gemini._variants import CallIds, armour, key_normaliser, with_variants
+from toolglot.protocols.gemini._variants import (
+    CallIds,
+    armour,
+    key_normaliser,
+    variants_of,
+    with_variants,
+)
 from toolglot.protocols.gemini.parts import array, decode_parts, encode_part
 from toolglot.protocols.gemini.surface import (
     NAME,
@@ -41,6 +47,8 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         for index, content in enumerate(array(fields, "contents"))
     )
     system = _decode_system(fields, ids)
+    if type(fields.peek("tools")) is dict:
+        variants["tools_single"] = True
     declared = decode_tools(fields)
     if declared.layout is not None:
         variants["tools"] = declared.layout
@@ -68,10 +76,12 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if messages:
         body["contents"] = [_encode_message(message, ctx) for message in messages]
     if request.system is not None:
-        body["systemInstruction"] = _encode_content(request.system, ctx)
+        body["systemInstruction"] = system = _encode_content(request.system, ctx)
+        if "single" in variants_of(request.system) and len(system.get("parts", ())) == 1:
+            system["parts"] = system["parts"][0]
     tools = encode_tools(request.tools, variants.get("tools"), ctx)
     if tools:
-        body["tools"] = tools
+        body["tools"] = tools[0] if "tools_single" in variants and len(tools) == 1 else tools
     if request.tool_choice is not None:
         body["toolConfig"] = {"functionCallingConfig": encode_choice(request.tool_choice)}
     config = encode_config(request, ctx)
@@ -93,7 +103,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
 
 def _decode_path(fields: Fields, path: str) -> tuple[str, bool | None, Json]:
     """Model, streaming, and how a body named the model where the path does not have it."""
-    match = _PATH.search(path)
+    match = _PATH.search(path.partition("?")[0])
     if match is None:
         named = fields.text("model")
         return named.removeprefix(_PREFIX), None, {"model": named}
@@ -159,7 +169,11 @@ def _decode_system(fields: Fields, ids: CallIds) -> Message | None:
         slot = Fields({"parts": [{"text": value}]}, fields.document, fields, "systemInstruction")
     else:
         slot = fields.fields("systemInstruction")
-    return Message(role="system", parts=decode_parts(slot, "parts", ids), extras=slot.rest())
+    single = type(slot.peek("parts")) is dict
+    parts, extras = decode_parts(slot, "parts", ids), slot.rest()
+    if single:
+        extras = with_variants(extras, {"single": True})
+    return Message(role="system", parts=parts, extras=extras)
 
 
 # --- what the target insists on -------------------------------------------------------------------
@@ -174,21 +188,18 @@ def _named(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     ]
     if not unnamed:
         return messages
-    names = {
-        part.id: part.name
-        for message in messages
-        for part in message.parts
-        if isinstance(part, ToolCall)
-    }
+    names: dict[str, str] = {}
     changed = list(messages)
-    for index in unnamed:
-        parts = tuple(
-            replace(part, name=names.get(part.id, "unknown"))
-            if isinstance(part, ToolResult) and part.name is None
-            else part
-            for part in messages[index].parts
-        )
-        changed[index] = replace(messages[index], parts=parts)
+    for index, message in enumerate(messages):
+        names.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+        if index in unnamed:
+            parts = tuple(
+                replace(part, name=names.get(part.id, "unknown"))
+                if isinstance(part, ToolResult) and part.name is None
+                else part
+                for part in message.parts
+            )
+            changed[index] = replace(message, parts=parts)
     return tuple(changed)
 
 

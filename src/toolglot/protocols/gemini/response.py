@@ -1,9 +1,10 @@
 """Responses and errors of Gemini, both ways."""
 
 import re
-from datetime import UTC, datetime
 from math import ceil
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
@@ -14,9 +15,11 @@ from toolglot.ir import (
     Part,
     Response,
     StopReason,
+    Text,
     ToolCall,
     Usage,
 )
+from toolglot.protocols.gemini._grounding import GROUNDING, citations, leave
 from toolglot.protocols.gemini._variants import (
     CallIds,
     armour,
@@ -31,12 +34,14 @@ from toolglot.protocols.gemini.surface import (
     NAME,
     STOP,
     STOP_FROM,
+    STOP_NUMBERS,
     SURFACE,
     VARIANTS,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
+from toolglot.wire.timestamps import rfc3339
 
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
@@ -88,17 +93,8 @@ def encode_head(response: Any) -> Json:
     if "responseId" not in left_out(response):
         wire["responseId"] = response.id
     if response.created is not None:
-        wire["createTime"] = _encode_time(response.created)
+        wire["createTime"] = rfc3339(response.created)
     return wire
-
-
-def _encode_time(created: float | str) -> str:
-    if isinstance(created, str):
-        return created
-    try:
-        return datetime.fromtimestamp(created, UTC).isoformat().replace("+00:00", "Z")
-    except (OverflowError, OSError, ValueError):
-        return "1970-01-01T00:00:00Z"
 
 
 # --- candidates -----------------------------------------------------------------------------------
@@ -122,11 +118,33 @@ def _decode_candidate(fields: Fields, position: int, ids: CallIds) -> Choice:
         content.constant("role", "model")
         fields.absorb(content)
     calls = any(isinstance(part, ToolCall) for part in parts)
-    stop = decode_stop(fields.maybe_text("finishReason"), calls=calls)
-    variants = {"without": tuple(without)} if without else {}
-    return Choice(
-        parts=parts, index=index, stop=stop, extras=with_variants(fields.rest(), variants)
-    )
+    grounding = fields.take(GROUNDING)
+    if grounding is not None:
+        parts = _cite(parts, grounding, fields)
+    variants: Json = {"without": tuple(without)} if without else {}
+    word = fields.peek("finishReason")
+    if type(word) is int:
+        variants["finishReason"] = fields.take("finishReason")
+        word = STOP_NUMBERS.get(word, str(word))
+    else:
+        word = fields.maybe_text("finishReason")
+    stop = decode_stop(word, calls=calls)
+    extras = with_variants(fields.rest(), variants)
+    if grounding is not None:
+        extras = {**extras, NAME: {**extras.get(NAME, {}), GROUNDING: grounding}}
+    return Choice(parts=parts, index=index, stop=stop, extras=extras)
+
+
+def _cite(parts: tuple[Part, ...], grounding: Any, fields: Fields) -> tuple[Part, ...]:
+    """The parts, with the pages that their texts were taken from."""
+    cited = list(parts)
+    found = citations(grounding, [part.text if isinstance(part, Text) else "" for part in parts])
+    for place, citation in found:
+        part = cited[place]
+        if isinstance(part, Text):
+            cited[place] = replace(part, citations=(*part.citations, citation))
+    leave(grounding, fields, SURFACE.minor, cited=bool(found))
+    return tuple(cited)
 
 
 def _encode_candidate(choice: Choice, ctx: Context) -> Json:
@@ -137,7 +155,10 @@ def _encode_candidate(choice: Choice, ctx: Context) -> Json:
         if "role" in without:
             del wire["content"]["role"]
     if choice.stop is not None:
-        wire["finishReason"] = encode_stop(choice.stop, ctx)
+        wire["finishReason"] = word = encode_stop(choice.stop, ctx)
+        number = variants_of(choice).get("finishReason")
+        if number is not None and word == STOP_NUMBERS.get(number, str(number)):
+            wire["finishReason"] = number
     if "index" not in without:
         wire["index"] = choice.index
     if choice.logprobs is not None:
@@ -154,12 +175,19 @@ def encode_content(parts: tuple[Part, ...], ctx: Context) -> Json:
 
 def _blocked(feedback: Any) -> Choice:
     """The one choice of a response without candidates: a prompt that was blocked, or nothing."""
-    word = feedback.get("blockReason") if isinstance(feedback, dict) else None
-    stop = StopReason(kind="content_filter", raw=word) if isinstance(word, str) else None
+    stop = blocked(feedback)
     return Choice(parts=(), stop=stop, extras={VARIANTS: {"without": ("candidate",)}})
 
 
 # --- stop reasons ---------------------------------------------------------------------------------
+
+
+def blocked(feedback: Any) -> StopReason | None:
+    """Why a prompt got no answer, if that is what the feedback says."""
+    word = feedback.get("blockReason") if isinstance(feedback, dict) else None
+    if not word or type(word) not in (str, int):
+        return None
+    return StopReason(kind="content_filter", raw=str(word))
 
 
 def decode_stop(word: str | None, *, calls: bool) -> StopReason | None:

@@ -24,6 +24,7 @@ from toolglot.events import (
 from toolglot.ir import (
     NO_EXTRAS,
     ApiError,
+    Citation,
     Json,
     Part,
     Reasoning,
@@ -33,15 +34,17 @@ from toolglot.ir import (
     Usage,
 )
 from toolglot.protocols.gemini._framing import Framing
+from toolglot.protocols.gemini._grounding import GROUNDING, citations, leave
 from toolglot.protocols.gemini._partial_arguments import PartialCall
 from toolglot.protocols.gemini._variants import CallIds, with_variants
 from toolglot.protocols.gemini.parts import decode_part
 from toolglot.protocols.gemini.response import (
+    blocked,
     decode_response,
     decode_stop,
     decode_usage,
 )
-from toolglot.protocols.gemini.surface import NAME, SURFACE
+from toolglot.protocols.gemini.surface import NAME, STOP_NUMBERS, SURFACE
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
@@ -68,6 +71,11 @@ class StreamDecoder(BaseStreamDecoder):
         self._kinds: dict[int, type[Part]] = {}
         self._held: dict[int, PartialCall] = {}
         self._called: set[int] = set()
+        self._texts: dict[int, list[str]] = {}
+        """What came of the open text of each choice."""
+        self._grounding: dict[int, Any] = {}
+        """What the chunk that is being read says of the sources of each choice."""
+        self._cited: dict[int, list[Citation]] = {}
         self._stops: dict[int, StopReason | None] = {}
         self._seen: dict[tuple[int, str], Any] = {}
         self._usage: Json | None = None
@@ -127,6 +135,7 @@ class StreamDecoder(BaseStreamDecoder):
         usage = value.get("usageMetadata")
         if type(usage) is dict:
             self._usage = usage
+        self._texts[choice].append(text)
         return self._parts.delta(choice, text)
 
     def _chunk(self, value: Json) -> Iterator[Event]:
@@ -177,15 +186,16 @@ class StreamDecoder(BaseStreamDecoder):
         fresh = {key: member for key, member in more.items() if key not in self._extras}
         self._ctx.leave(Fields({}, self._document), SURFACE.minor, fresh)
         self._extras |= more
-        feedback = value.get("promptFeedback")
-        word = feedback.get("blockReason") if isinstance(feedback, dict) else None
-        if isinstance(word, str) and not self._stops:
-            self._stops[0] = StopReason(kind="content_filter", raw=word)
+        stop = blocked(value.get("promptFeedback"))
+        if stop is not None and not self._stops:
+            self._stops[0] = stop
 
     def _candidate(self, candidate: Json, place: int) -> Iterator[Event]:
         index = candidate.get("index")
         choice = index if type(index) is int and 0 <= index < _MOST_CHOICES else place
         self._stops.setdefault(choice, None)
+        if candidate.get(GROUNDING) is not None:
+            self._grounding[choice] = candidate[GROUNDING]
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
         for number, part in enumerate(parts if isinstance(parts, list) else ()):
@@ -194,6 +204,11 @@ class StreamDecoder(BaseStreamDecoder):
             else:
                 yield from self._part(choice, part, number)
         word = candidate.get("finishReason")
+        if type(word) is int and word:
+            word = STOP_NUMBERS.get(word, str(word))
+        if choice in self._grounding:
+            yield from self._cite(choice)
+            del self._grounding[choice]
         if isinstance(word, str):
             yield from self._end(choice)
             self._stops[choice] = decode_stop(word, calls=choice in self._called)
@@ -206,8 +221,21 @@ class StreamDecoder(BaseStreamDecoder):
         if self._kinds.get(choice) is not kind:
             yield from self._end(choice)
             self._kinds[choice] = kind
+            self._texts[choice] = []
             yield self._parts.start(choice, kind(text=""), choice)
+        self._texts[choice].append(text)
         yield self._parts.delta(choice, text)
+
+    def _cite(self, choice: int) -> Iterator[Event]:
+        """The pages that the open text was taken from, each once."""
+        index = self._parts.index(choice)
+        if index is None or self._kinds.get(choice) is not Text:
+            return
+        known = self._cited.setdefault(choice, [])
+        for _, citation in citations(self._grounding[choice], ["".join(self._texts[choice])]):
+            if citation not in known:
+                known.append(citation)
+                yield PartDelta(index, "", "citation", citation=citation)
 
     def _part(self, choice: int, value: Any, number: int) -> Iterator[Event]:
         call = value.get("functionCall") if isinstance(value, dict) else None
@@ -281,6 +309,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _end(self, choice: int) -> Iterator[Event]:
         if choice in self._held:
             yield from self._end_held(choice, incomplete=True)
+        if choice in self._grounding:
+            yield from self._cite(choice)
         self._kinds.pop(choice, None)
         if choice in self._parts:
             yield self._parts.end(choice)
@@ -294,9 +324,11 @@ class StreamDecoder(BaseStreamDecoder):
         }
         if news:
             fresh = {key: member for key, member in news.items() if (choice, key) not in self._seen}
-            self._ctx.leave(
-                Fields({}, self._document, None, ("candidates", choice)), SURFACE.minor, fresh
-            )
+            where = Fields({}, self._document, None, ("candidates", choice))
+            if GROUNDING in news:
+                fresh.pop(GROUNDING, None)
+                leave(news[GROUNDING], where, SURFACE.minor, cited=bool(self._cited.get(choice)))
+            self._ctx.leave(where, SURFACE.minor, fresh)
             self._seen |= {(choice, key): member for key, member in news.items()}
             yield OpaqueEvent(NAME, "candidate", {"index": choice, **news})
 

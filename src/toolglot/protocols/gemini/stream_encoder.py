@@ -23,6 +23,7 @@ from toolglot.ir import (
     ToolCall,
 )
 from toolglot.protocols.gemini._framing import frame, json_line
+from toolglot.protocols.gemini._grounding import is_own
 from toolglot.protocols.gemini._variants import armour
 from toolglot.protocols.gemini.parts import encode_part
 from toolglot.protocols.gemini.response import (
@@ -84,7 +85,7 @@ class StreamEncoder(BaseStreamEncoder):
             self._held.setdefault(event.index, []).append(event.text)
             return b""
         if middle is None or field == "citation":
-            if event.citation is not None:
+            if event.citation is not None and not is_own(event.citation):
                 self._ctx.note("citation-dropped", "citations", "a citation of a text")
             return b""
         text = event.text

@@ -64,6 +64,7 @@ SURFACE: Final = Surface(
     path="/v1beta/models/{model}:generateContent",
     model_at=("modelVersion",),
     models="/v1beta/models",
+    answer={"created": "createTime"},
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",
@@ -163,6 +164,7 @@ SURFACE: Final = Surface(
     ),
     limits=LimitSupport(least=1),
     stream=StreamSupport(
+        whole_calls=True,
         array=True,
         # A comment breaks the parsers of Google's own SDKs; a blank line does not.
         keep_alive=b"\r\n",
@@ -187,6 +189,11 @@ STOP: Final[dict[str, StopKind]] = {
     "UNEXPECTED_TOOL_CALL": "malformed_call",
     "MALFORMED_RESPONSE": "malformed_call",
 }
+STOP_NUMBERS: Final = {1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER"}
+"""The words by their numbers, which Google's REST clients ask for (`enum-encoding=int`). From 6 on,
+the Gemini API and Vertex AI number them differently (google/ai/generativelanguage/v1beta and
+google/cloud/aiplatform/v1beta1 in googleapis, read 2026-11-16)."""
+
 STOP_FROM: Final[dict[StopKind, tuple[str, bool]]] = {
     "end": ("STOP", True),
     "tool_calls": ("STOP", True),

@@ -29,6 +29,7 @@ _CHOICE: Final[dict[str, Literal["auto", "required", "none"]]] = {
     "ANY": "required",
     "NONE": "none",
 }
+_MODE_NUMBERS: Final = {1: "AUTO", 2: "ANY", 3: "NONE", 4: "VALIDATED"}
 _CHOICE_FROM: Final = {"auto": "AUTO", "required": "ANY", "none": "NONE", "tool": "ANY"}
 
 # --- tools: entries, each with declarations or a tool of the provider's or both -------------------
@@ -151,25 +152,28 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     choice = None
     calling = config.maybe_fields("functionCallingConfig")
     if calling is not None:
-        word = calling.peek("mode")
-        if word is not None and str(word).upper() in _CHOICE:
-            choice = _decode_mode(calling)
+        given = calling.peek("mode")
+        word = _MODE_NUMBERS.get(given, "") if type(given) is int else given
+        word = word.upper() if isinstance(word, str) else ""
+        if word in _CHOICE:
+            choice = _decode_mode(calling, word)
         else:
             config.absorb(calling)
     fields.absorb(config)
     return choice
 
 
-def _decode_mode(calling: Fields) -> ToolChoice:
-    word = calling.text("mode")
-    mode = _CHOICE[word.upper()]
+def _decode_mode(calling: Fields, word: str) -> ToolChoice:
+    mode, given = _CHOICE[word], calling.take("mode")
     names = calling.maybe_texts("allowedFunctionNames") or ()
     single = mode == "required" and len(names) == 1
     choice = ToolChoice(mode="tool" if single else mode, names=names, extras=calling.rest())
-    if _mode_word(choice) == word:
+    if word == "VALIDATED" and not calling.document.ctx.in_protocol:
+        calling.note("choice-mapped", "mode", "that calls match their schemas is not promised")
+    if _mode_word(choice) == given:
         return choice
     return ToolChoice(
-        mode=choice.mode, names=names, extras=with_variants(choice.extras, {"mode": word})
+        mode=choice.mode, names=names, extras=with_variants(choice.extras, {"mode": given})
     )
 
 

@@ -1,6 +1,5 @@
 """Responses and errors of Ollama, both ways."""
 
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from toolglot.context import Context
@@ -28,6 +27,7 @@ from toolglot.protocols.ollama.surface import (
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, Setting, WireDocument, merge, read_settings
 from toolglot.wire.message import WireResponse
+from toolglot.wire.timestamps import rfc3339
 
 _USAGE: Final[tuple[Setting, ...]] = (
     ("input", "prompt_eval_count", "int"),
@@ -163,13 +163,7 @@ def encode_durations(extras: Extras, ctx: Context) -> Json:
 
 def encode_created(created: Any, ctx: Context) -> str:
     """A time as RFC 3339 text; other protocols count seconds."""
-    if type(created) is str:
-        return created
-    try:
-        moment = datetime.fromtimestamp(ctx.now() if created is None else created, UTC)
-    except (OverflowError, OSError, ValueError):
-        moment = datetime.fromtimestamp(ctx.now(), UTC)
-    return moment.isoformat().replace("+00:00", "Z")
+    return rfc3339(ctx.now() if created is None else created, ctx.now())
 
 
 # --- errors ---------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ SURFACE: Final = Surface(
     name=NAME,
     path="/api/chat",
     models="/api/tags",
+    answer={"created": "created_at"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},
@@ -86,6 +87,7 @@ SURFACE: Final = Surface(
         arguments="object",
     ),
     tools=ToolSupport(
+        member="function.",
         choices=frozenset(),
         strict_default=None,
     ),
@@ -111,6 +113,7 @@ SURFACE: Final = Surface(
     ),
     stream=StreamSupport(
         media_type="application/x-ndjson",
+        whole_calls=True,
         by_default=True,
     ),
 )

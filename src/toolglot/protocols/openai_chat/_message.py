@@ -19,7 +19,13 @@ from toolglot.ir import (
     Text,
     ToolCall,
 )
-from toolglot.protocols.openai_chat.parts import CALL, decode_content, encode_parts, is_plain
+from toolglot.protocols.openai_chat.parts import (
+    CALL,
+    PIECES,
+    decode_content,
+    encode_parts,
+    is_plain,
+)
 from toolglot.protocols.openai_chat.surface import NAME, VARIANTS, variants_of, with_variants
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge
@@ -88,7 +94,14 @@ def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], st
     if made and fields.peek("content") == "":
         # Many servers write "" where null is meant; an empty text is nothing to pass on.
         variants["content"] = fields.take("content")
-    content, listed = decode_content(fields)
+    content: tuple[Part, ...]
+    if calls.lenient and isinstance(fields.peek("content"), dict):
+        # Cloudflare gives JSON as a value where it was asked for.
+        fields.note("spelling-normalised", "content", "a value in place of its JSON text")
+        variants["object"] = True
+        content, listed = (Text(text=jsontext.text(fields.take("content"))),), False
+    else:
+        content, listed = decode_content(fields)
     if fields.peek("annotations") and not listed and content:
         content = (_decode_annotations(fields, content[0].text),)  # type: ignore[union-attr]
     parts += content
@@ -109,11 +122,13 @@ def encode_assistant(
     calls: list[Json] = []
     for part in parts:
         if isinstance(part, ToolCall):
-            calls.append(encode_call(part, own=own))
+            # For a client in a translation, a call is complete; it is as it came where it is only
+            # written back.
+            calls.append(encode_call(part, own=own, as_it_came=own and ctx.source is None))
         elif isinstance(part, Opaque) and part.type.startswith(CALL):
             call = part.value if part.protocol == NAME else cannot_carry(part, ctx)
             calls += [call] if call is not None else []
-        elif isinstance(part, Reasoning):
+        elif isinstance(part, Reasoning) and PIECES not in variants_of(part.extras):
             reasoning.append(part)
         elif isinstance(part, Refusal) and VARIANTS not in part.extras:
             refusals.append(part.text)
@@ -121,10 +136,7 @@ def encode_assistant(
             content.append(part)
     _encode_reasoning(wire, reasoning, ctx)
     _encode_content(wire, tuple(content), wire_form, ctx)
-    if "content" in variants and "content" not in wire:
-        wire["content"] = variants["content"]
-    if not own:
-        wire.setdefault("content", None)
+    _respell_content(wire, variants, own=own)
     if refusals:
         wire["refusal"] = "".join(refusals)
     if calls:
@@ -140,6 +152,16 @@ def _encode_content(wire: Json, content: tuple[Part, ...], wire_form: str, ctx: 
         if len(texts) > 1:
             ctx.note("text-joined", "content", f"{len(texts)} texts joined into one")
         wire["content"] = "".join(texts)
+
+
+def _respell_content(wire: Json, variants: Json, *, own: bool) -> None:
+    """Content in the form that it had: an empty text, an object, or left out."""
+    if "content" in variants and "content" not in wire:
+        wire["content"] = variants["content"]
+    if "object" in variants and own:
+        wire["content"] = jsontext.peek(wire["content"])
+    if not own:
+        wire.setdefault("content", None)
 
 
 # --- citations: annotations of the one text -------------------------------------------------------
@@ -369,12 +391,18 @@ def _joined(entry: Json) -> Json:
 
 def _decode_calls(fields: Fields, calls: Calls) -> list[ToolCall | Opaque]:
     made = [decode_call(each, calls) for each in fields.each("tool_calls")]
-    if not made and isinstance(fields.peek("function_call"), dict):
+    legacy = fields.peek("function_call")
+    if not made and isinstance(legacy, dict) and not _is_empty(legacy, calls):
         fields.note("legacy-upgraded", "function_call", "read as the one entry of `tool_calls`")
         function = fields.fields("function_call")
         call, extras = _function(function, None, calls), function.rest()
         made.append(replace(call, extras={NAME: {"function": extras[NAME]}}) if extras else call)
     return made
+
+
+def _is_empty(function: Json, calls: Calls) -> bool:
+    """Whether a server that writes every member wrote one that says nothing: no call was made."""
+    return (bool(function) or calls.lenient) and not any(function.values())
 
 
 def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
@@ -388,7 +416,8 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
         fields.fail(member, "expected object")
     given = fields.maybe_text("id")
     inner = fields if flat else fields.fields(member)
-    if flat or "type" not in fields:
+    typed = fields.peek("type") is not None
+    if flat or not typed:
         fields.note("spelling-normalised", "", "a call in another shape than the documented one")
     call = (_custom if kind == "custom" else _function)(inner, given, calls)
     if call.id_made:
@@ -400,6 +429,8 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
     if signature is not None and fields.peek("extra_content") == signed(signature):
         fields.take("extra_content")
     extras = fields.rest()
+    if not (typed or flat):
+        extras = with_variants(extras, {"without": ("type",)})
     if signature is None and not extras:
         return call
     return replace(call, signature=signature, extras=extras)
@@ -448,10 +479,10 @@ def _name(fields: Fields, calls: Calls) -> str:
     return name
 
 
-def encode_call(part: ToolCall, *, own: bool) -> Json:
+def encode_call(part: ToolCall, *, own: bool, as_it_came: bool = False) -> Json:
     """One call."""
     wire: Json = {"id": part.id}
-    if "type" not in part.extras.get(NAME, ()):
+    if "type" not in part.extras.get(NAME, ()) and not (as_it_came and VARIANTS in part.extras):
         wire["type"] = part.kind
     if part.kind == "custom":
         wire["custom"] = {"name": part.name, "input": part.arguments}

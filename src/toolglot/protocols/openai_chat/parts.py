@@ -15,6 +15,7 @@ from toolglot.ir import (
     Json,
     Opaque,
     Part,
+    Reasoning,
     Refusal,
     Remote,
     Source,
@@ -26,6 +27,9 @@ from toolglot.wire.parts import cannot_carry, data_url, from_url
 
 CALL: Final = "tool_calls."
 """Opens the type of an opaque part that stood among the calls, not in the content."""
+
+PIECES: Final = "thinking"
+"""The variant of reasoning that stands among the content, in pieces of its own."""
 
 _FORMAT: Final = {
     "audio/mpeg": "mp3",
@@ -95,6 +99,35 @@ def _encode_text(part: Text, _ctx: Context) -> Json:
     return finish({"type": "text", "text": part.text}, part)
 
 
+def _decode_thinking(fields: Fields) -> Reasoning | None:
+    """Reasoning as Mistral has it: `ThinkChunk` in https://docs.mistral.ai/api (2026-11-16)."""
+    pieces = fields.peek("thinking")
+    if type(pieces) is not list or not pieces:
+        return None
+    text = "".join(map(piece_text, pieces))
+    if not text:
+        return None
+    fields.take("thinking")
+    known = pieces == [{"type": "text", "text": text}]
+    return Reasoning(
+        text=text, extras=with_variants(fields.rest(), {PIECES: None if known else pieces})
+    )
+
+
+def _encode_thinking(part: Reasoning, ctx: Context) -> Json | None:
+    variants = variants_of(part.extras)
+    if PIECES not in variants:
+        return cannot_carry(part, ctx)
+    pieces = variants[PIECES] or [{"type": "text", "text": part.text}]
+    return merge({"type": "thinking", "thinking": pieces}, part.extras, NAME)
+
+
+def piece_text(piece: Any) -> str:
+    """The text of a piece of reasoning or content; none of other kinds."""
+    text = piece.get("text") if isinstance(piece, dict) else None
+    return text if type(text) is str else ""
+
+
 def _decode_refusal(fields: Fields) -> Refusal:
     text = fields.text("refusal")
     return Refusal(text=text, extras=with_variants(fields.rest(), {"part": True}))
@@ -109,11 +142,12 @@ def _encode_refusal(part: Refusal, _ctx: Context) -> Json:
 def _decode_image(fields: Fields) -> Image:
     if type(fields.peek("image_url")) is str:
         fields.note("spelling-normalised", "image_url", "a bare URL in place of an object")
-        url, detail = fields.text("image_url"), None
-    else:
-        inner = fields.fields("image_url")
-        url, detail = inner.text("url"), inner.maybe_text("detail")
-        fields.absorb(inner)
+        url = fields.text("image_url")
+        cache, extras = decode_cache(fields), with_variants(fields.rest(), {"bare": True})
+        return Image(source=from_url(url), cache=cache, extras=extras)
+    inner = fields.fields("image_url")
+    url, detail = inner.text("url"), inner.maybe_text("detail")
+    fields.absorb(inner)
     cache = decode_cache(fields)
     return Image(source=from_url(url), detail=detail, cache=cache, extras=fields.rest())
 
@@ -128,10 +162,13 @@ def _encode_image(part: Image, ctx: Context) -> Json | None:
         return cannot_carry(part, ctx)
     if part.detail is not None:
         image["detail"] = part.detail
-    return finish({"type": "image_url", "image_url": image}, part)
+    bare = "bare" in variants_of(part.extras) and part.detail is None
+    return finish({"type": "image_url", "image_url": image["url"] if bare else image}, part)
 
 
 def _decode_audio(fields: Fields) -> Audio:
+    if type(fields.peek("input_audio")) is str:
+        return _decode_bare_audio(fields)
     inner = fields.fields("input_audio")
     source = Inline(media_type="audio/" + inner.text("format"), data=inner.text("data"))
     fields.absorb(inner)
@@ -144,8 +181,33 @@ def _decode_audio(fields: Fields) -> Audio:
     )
 
 
+def _decode_bare_audio(fields: Fields) -> Audio:
+    """Sound as Mistral takes it: base64 or a URL alone, with no word of its format."""
+    fields.note("spelling-normalised", "input_audio", "bare data in place of an object")
+    given = fields.text("input_audio")
+    source = from_url(given) if given.startswith(_URLS) else Inline(media_type="", data=given)
+    if isinstance(source, Inline) and not source.media_type:
+        source = Inline(media_type=_sound_type(source.data), data=source.data)
+    return Audio(
+        source=source,
+        cache=decode_cache(fields),
+        extras=with_variants(fields.rest(), {"bare": given}),
+    )
+
+
+_URLS: Final = ("data:", "https:", "http:")
+_SOUNDS: Final = (("UklGR", "audio/wav"), ("T2dnUw", "audio/ogg"), ("ZkxhQw", "audio/flac"))
+"""How files of sound begin in base64; MP3 is what else there is."""
+
+
+def _sound_type(data: str) -> str:
+    return next((kind for start, kind in _SOUNDS if data.startswith(start)), "audio/mpeg")
+
+
 def _encode_audio(part: Audio, ctx: Context) -> Json | None:
     source = part.source
+    if "bare" in (variants := variants_of(part.extras)) and not ctx.foreign(NAME):
+        return finish({"type": "input_audio", "input_audio": variants["bare"]}, part)
     if not isinstance(source, Inline):
         return cannot_carry(part, ctx)
     kind = source.media_type
@@ -175,7 +237,7 @@ def _decode_source(inner: Fields) -> tuple[Source, Json]:
     data = inner.maybe_text("file_data") if inner.peek("file_data") else None
     if data is None:
         return FileRef(id=inner.text("file_id"), issuer=NAME), {}
-    if data.startswith(("data:", "https:", "http:")):
+    if data.startswith(_URLS):
         return from_url(data), {}
     # Bare base64 says nothing of its type; PDF is what the API takes this way.
     return Inline(media_type="application/pdf", data=data), {"bare": True}
@@ -239,6 +301,7 @@ def finish(wire: Json, value: Any) -> Json:
 
 _DECODERS: Final[Mapping[str, Callable[[Fields], Part | None]]] = {
     "text": _decode_text,
+    "thinking": _decode_thinking,
     "image_url": _decode_image,
     "input_audio": _decode_audio,
     "file": _decode_file,
@@ -246,6 +309,7 @@ _DECODERS: Final[Mapping[str, Callable[[Fields], Part | None]]] = {
 }
 _ENCODERS: Final[Mapping[type[Any], Callable[[Any, Context], Json | None]]] = {
     Text: _encode_text,
+    Reasoning: _encode_thinking,
     Image: _encode_image,
     Audio: _encode_audio,
     Document: _encode_file,

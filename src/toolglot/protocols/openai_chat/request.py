@@ -1,7 +1,9 @@
 """Requests of OpenAI Chat Completions, both ways."""
 
+import re
 from collections.abc import Iterator
 from typing import Final, cast
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
@@ -56,12 +58,11 @@ _ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
-    model = fields.text("model")
+    model, variants = _decode_model(fields, wire.path)
     if fields.peek("messages") is None:
         fields.fail("messages", "expected array, but it is missing")
     calls = Calls()
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
-    variants: Json = {}
     settings = _decode_variants(fields, variants)
     return Request(
         model=model,
@@ -82,7 +83,9 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
 def encode_request(request: Request, ctx: Context) -> WireRequest:
     """The wire form of a request."""
     own = VARIANTS in request.extras
-    body: Json = {"model": request.model}
+    body: Json = {}
+    if variants_of(request.extras).get("deployment") != request.model:
+        body["model"] = request.model
     messages: list[Json] = []
     if request.system is not None:
         messages += _encode_message(request.system, ctx, own=own)
@@ -104,6 +107,20 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if ctx.options.legacy_functions:
         body = encode_legacy(body, ctx)
     return WireRequest(body=body, path=SURFACE.path)
+
+
+_DEPLOYMENT: Final = re.compile(r"/deployments/([^/]+)/chat/completions$")
+"""Where Azure keeps the model:
+https://learn.microsoft.com/azure/ai-foundry/openai/reference (read 2026-11-16)."""
+
+
+def _decode_model(fields: Fields, path: str) -> tuple[str, Json]:
+    """The model, and the variants of a request that leaves it to the path."""
+    match = None if fields.peek("model") else _DEPLOYMENT.search(path.partition("?")[0])
+    if match is None:
+        return fields.text("model"), {}
+    name = unquote(match[1])
+    return name, {"deployment": name}
 
 
 # --- messages -------------------------------------------------------------------------------------

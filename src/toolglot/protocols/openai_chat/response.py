@@ -30,6 +30,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
+from toolglot.wire.timestamps import epoch_seconds
 
 
 def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
@@ -37,6 +38,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or _is_error(fields):
         return _decode_error(fields, wire)
+    variants: Json = {key: fields.peek(key) for key in _HEAD if not fields.peek(key)}
     fields.constant("object", "chat.completion")
     calls = Calls(ctx)
     choices = tuple(
@@ -50,8 +52,12 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         created=created,
         usage=decode_usage(fields.maybe_fields("usage")),
         service_tier=decode_tier(fields),
-        extras=with_variants(fields.rest(), {}),
+        extras=with_variants(fields.rest(), variants),
     )
+
+
+_HEAD: Final = ("id", "object", "model")
+"""What a response has in any case, unless its server left it out or said nothing there."""
 
 
 def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
@@ -63,10 +69,14 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if "object" not in response.extras.get(NAME, ()):
         body["object"] = "chat.completion"
     if not own:
-        body["created"] = response.created if type(response.created) is int else ctx.now()
+        body["created"] = epoch_seconds(response.created, ctx.now())
     elif response.created is not None:
         body["created"] = response.created
     body["model"] = response.model
+    for key, value in variants_of(response.extras).items():
+        # A new id or model is written; a name that was made up is not.
+        if key == "object" or not (body[key] and key == "model"):
+            _restore(body, key, value)
     if response.choices or not own:
         # Some servers answer without any when a filter or the limit left nothing.
         body["choices"] = [_encode_choice(choice, ctx, own=own) for choice in response.choices]
@@ -75,6 +85,14 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if response.service_tier is not None:
         body["service_tier"] = response.service_tier
     return WireResponse(body=merge(body, response.extras, NAME))
+
+
+def _restore(body: Json, key: str, value: Any) -> None:
+    """A member as its server wrote it: left out, or empty."""
+    if value is None:
+        body.pop(key, None)
+    else:
+        body[key] = value
 
 
 # --- choices --------------------------------------------------------------------------------------
@@ -94,6 +112,9 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
         if word == "function_call" and legacy and "function_call" not in message:
             word = "tool_calls"
         fields.absorb(message)
+    if word == "":
+        # Servers that write every member write this one, too, where they do not say.
+        variants, word = {**variants, "finish_reason": word}, None
     stop = decode_stop(word, called=any(isinstance(part, ToolCall) for part in parts))
     logprobs, extras = fields.take("logprobs"), fields.rest()
     return Choice(
@@ -113,7 +134,9 @@ def _encode_choice(choice: Choice, ctx: Context, *, own: bool) -> Json:
     wire: Json = {"index": choice.index, "message": message}
     if choice.logprobs is not None:
         wire["logprobs"] = choice.logprobs
-    if choice.stop is not None or not own:
+    if own and choice.stop is None and "finish_reason" in (said := variants_of(choice.extras)):
+        wire["finish_reason"] = said["finish_reason"]
+    elif choice.stop is not None or not own:
         called = any(isinstance(part, ToolCall) for part in parts)
         wire["finish_reason"] = encode_stop(choice.stop, ctx, called=called, own=own)
     if not own:
@@ -162,19 +185,17 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if fields is None:
         return None
     prompt, output = fields.maybe_int("prompt_tokens"), fields.maybe_int("completion_tokens")
-    has_total = "total_tokens" in fields
-    read = write = reasoning = None
-    details = fields.maybe_fields("prompt_tokens_details")
-    if details is not None:
-        read, write = details.maybe_int("cached_tokens"), details.maybe_int("cache_write_tokens")
-        fields.absorb(details)
+    given = fields.peek("total_tokens")
+    variants: Json = {}
+    read, write = _decode_caches(fields, prompt, variants)
+    reasoning = None
     spent = fields.maybe_fields("completion_tokens_details")
     if spent is not None:
         reasoning = spent.maybe_int("reasoning_tokens")
         fields.absorb(spent)
-    variants: Json = {}
-    if read is None:
-        read = _decode_cached(fields, variants)
+    if output is not None and reasoning and _is_beside(prompt, output, reasoning, given):
+        variants["beside"] = True
+        output += reasoning
     fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
     usage = Usage(
         input=fresh, cache_read=read, cache_write=write, output=output, reasoning=reasoning
@@ -184,12 +205,34 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     total = _total(prompt, output)
     if total is not None:
         fields.constant("total_tokens", total)
-        if "total_tokens" in fields or not has_total:
+        if "total_tokens" in fields or given is None:
             variants["total"] = False
     extras = fields.rest()
     if variants:
         extras = with_variants(extras, variants)
     return replace(usage, extras=extras) if extras else usage
+
+
+def _is_beside(prompt: int | None, output: int, reasoning: int, total: Any) -> bool:
+    """Whether tokens of reasoning are counted beside those of the completion, as by xAI."""
+    if type(total) is not int or total == (prompt or 0) + output:
+        return reasoning > output
+    return total == (prompt or 0) + output + reasoning
+
+
+def _decode_caches(
+    fields: Fields, prompt: int | None, variants: Json
+) -> tuple[int | None, int | None]:
+    """What was read from a cache and written to it."""
+    read = write = None
+    details = fields.maybe_fields("prompt_tokens_details")
+    if details is not None:
+        read, written = details.maybe_int("cached_tokens"), details.peek("cache_write_tokens")
+        if type(written) is not int or prompt is None or (read or 0) + written <= prompt:
+            # Some servers tell what is in the cache now, so that tokens read count as written.
+            write = details.maybe_int("cache_write_tokens")
+        fields.absorb(details)
+    return _decode_cached(fields, variants) if read is None else read, write
 
 
 def encode_usage(usage: Usage, *, own: bool) -> Json:
@@ -198,6 +241,8 @@ def encode_usage(usage: Usage, *, own: bool) -> Json:
     prompt, output = variants.get("prompt", _prompt(usage)), usage.output
     if own:
         totals = (prompt, output, None if "total" in variants else _total(prompt, output))
+        if "beside" in variants and output is not None:
+            totals = (prompt, output - (usage.reasoning or 0), totals[2])
     else:
         totals = (prompt or 0, output or 0, (prompt or 0) + (output or 0))
     keys = ("prompt_tokens", "completion_tokens", "total_tokens")

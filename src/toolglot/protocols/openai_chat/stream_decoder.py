@@ -36,6 +36,7 @@ from toolglot.protocols.openai_chat._message import (
     is_sealed,
     signature_of,
 )
+from toolglot.protocols.openai_chat.parts import PIECES, piece_text
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
 from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, with_variants
 from toolglot.wire import jsontext
@@ -85,10 +86,12 @@ class _Call:
 class _Choice:
     """What is known of one choice."""
 
-    __slots__ = ("called", "calls", "details", "index", "slots", "stop", "worded")
+    __slots__ = ("annotations", "called", "calls", "details", "index", "slots", "stop", "worded")
 
     def __init__(self, index: int) -> None:
         self.index = index
+        self.annotations: list[Any] = []
+        """Those that came before the text that they are for."""
         self.calls: list[_Call] = []
         self.slots: dict[int, _Call] = {}
         self.details = Details()
@@ -157,11 +160,22 @@ class StreamDecoder(BaseStreamDecoder):
         call.pieces.append(piece)
         return self._parts.delta(call, piece)
 
+    def _leave(self, value: Json, known: frozenset[str], key: str | tuple[str, int] = "") -> None:
+        """Name what is unknown of a chunk or a choice, each member once."""
+        where = Fields({}, self._document, None, key)
+        for name in value.keys() - known:
+            path = where.path(name)
+            if value[name] is not None and path not in self._noted:
+                self._noted.add(path)
+                self._ctx.leave(where, SURFACE.minor, {name: value[name]})
+
     def _chunk(self, value: Json) -> Iterator[Event]:
         choices, usage = value.get("choices"), value.get("usage")
         if not self._begun and (choices or usage):
             # Some servers send a chunk about the prompt first, without id or model.
             yield self._begin(value)
+        if not value.keys() <= _CHUNK:
+            self._leave(value, _CHUNK)
         if isinstance(choices, list):
             for position, choice in enumerate(choices):
                 if isinstance(choice, dict):
@@ -172,6 +186,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _begin(self, value: Json) -> Started:
         self._begun = True
         call_id, model, created, tier = map(value.get, ("id", "model", "created", "service_tier"))
+        if tier in SERVICE_TIERS:
+            self._noted.add("service_tier")
         return Started(
             id=call_id if type(call_id) is str and call_id else self._ctx.new_id("chatcmpl-"),
             model=model if type(model) is str else "",
@@ -192,6 +208,8 @@ class StreamDecoder(BaseStreamDecoder):
         choice = self._choices.get(index)
         if choice is None:
             choice = self._choices[index] = _Choice(index)
+        if not value.keys() <= _CHOICE:
+            self._leave(value, _CHOICE, ("choices", index))
         delta = value.get("delta") or value.get("message")
         if isinstance(delta, dict):
             yield from self._delta(choice, delta)
@@ -237,9 +255,8 @@ class StreamDecoder(BaseStreamDecoder):
         if key not in self._parts:
             choice.worded = True
             yield from self._close(choice)
-            extras = (
-                NO_EXTRAS if field == REASONING[0] else with_variants(NO_EXTRAS, {"field": field})
-            )
+            variant = {PIECES: None} if field == PIECES else {"field": field}
+            extras = NO_EXTRAS if field == REASONING[0] else with_variants(NO_EXTRAS, variant)
             yield self._parts.start(key, Reasoning(extras=extras), choice.index)
         yield self._parts.delta(key, words)
 
@@ -261,15 +278,34 @@ class StreamDecoder(BaseStreamDecoder):
         key = (choice.index, "content")
         index = self._parts.index(key)
         if type(text) is not str:
-            text = _text_of(text)
-            self._note_once("event-skipped", "delta.content", "only the texts in a list are read")
+            yield from self._pieces(choice, text)
+            return
         if index is None and text:
             yield from self._close(choice)
             start = self._parts.start(key, Text(text=""), choice.index)
             index = start.index
             yield start
+            waiting, choice.annotations = choice.annotations, []
+            yield from self._annotations(choice, waiting)
         if index is not None and text:
             yield PartDelta(index, text)
+
+    def _pieces(self, choice: _Choice, pieces: Any) -> Iterator[Event]:
+        """Content in parts, which Mistral sends while a model reasons."""
+        if isinstance(pieces, dict):
+            yield from self._content(choice, jsontext.text(pieces))
+            return
+        for piece in pieces if isinstance(pieces, list) else ():
+            kind = piece.get("type") if isinstance(piece, dict) else None
+            thought = piece.get("thinking") if kind == "thinking" else None
+            if isinstance(thought, list):
+                yield from self._reason(choice, "".join(map(piece_text, thought)), PIECES)
+            elif text := piece_text(piece):
+                yield from self._content(choice, text)
+            elif kind != "text":
+                self._note_once(
+                    "event-skipped", "delta.content", f"a part of type {kind} is not streamed on"
+                )
 
     def _refusal(self, choice: _Choice, text: Any) -> Iterator[Event]:
         key = (choice.index, "refusal")
@@ -282,12 +318,14 @@ class StreamDecoder(BaseStreamDecoder):
     def _annotations(self, choice: _Choice, values: Any) -> Iterator[Event]:
         index = self._parts.index((choice.index, "content"))
         if index is None:
-            self._note_once(
-                "citation-dropped", "delta.annotations", "there is no text that they cite for"
-            )
+            # Some come before the text that cites.
+            choice.annotations += values if isinstance(values, list) else ()
             return
         for value in values if isinstance(values, list) else ():
-            citation = decode_citation(Fields(value, self._document, None, "annotations"))
+            fields = Fields(value, self._document, None, "annotations")
+            if type(fields.peek("index")) is int:
+                fields.take("index")
+            citation = decode_citation(fields)
             yield PartDelta(index, "", "citation", citation=citation)
 
     def _close(self, choice: _Choice) -> Iterator[Event]:
@@ -296,7 +334,7 @@ class StreamDecoder(BaseStreamDecoder):
             if call.started and not call.ended and call.is_closed():
                 call.ended = True
                 yield self._parts.end(call)
-        for member in ("reasoning_content", "reasoning", "", "content", "refusal"):
+        for member in ("reasoning_content", "reasoning", PIECES, "", "content", "refusal"):
             if (choice.index, member) in self._parts:
                 yield self._parts.end((choice.index, member))
         details = choice.details.take()
@@ -389,6 +427,9 @@ class StreamDecoder(BaseStreamDecoder):
                     self._ctx.note("name-made", "tool_calls", f"it is called {call.name}")
                 yield from self._start(choice, call)
         yield from self._close(choice)
+        if choice.annotations:
+            words = "there is no text that they cite for"
+            self._note_once("citation-dropped", "delta.annotations", words)
         if word == "function_call" and _LEGACY in choice.slots:
             word = "tool_calls"
         choice.stop = stop = decode_stop(word, called=choice.called) or StopReason(
@@ -438,6 +479,9 @@ _READERS: Final[dict[str, Callable[[StreamDecoder, _Choice, Any], Iterator[Event
     "function_call": StreamDecoder._function_call,
 }
 _KNOWN: Final = frozenset({"role", *_READERS})
+_CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage"})
+_CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage"})
+"""What a chunk and a choice of it may hold that is read, or means nothing."""
 
 
 def _slot(choice: _Choice, entry: Json, position: int) -> _Call:
@@ -478,8 +522,3 @@ def _is_whole(choice: _Choice) -> bool:
 
 def _text(value: Any) -> str:
     return value if type(value) is str else ""
-
-
-def _text_of(value: Any) -> str:
-    parts = value if isinstance(value, list) else ()
-    return "".join(_text(part.get("text")) for part in parts if isinstance(part, dict))

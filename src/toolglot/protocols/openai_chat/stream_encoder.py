@@ -35,6 +35,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.parts import cannot_carry
 from toolglot.wire.sse import frame
 from toolglot.wire.stream_base import BaseStreamEncoder
+from toolglot.wire.timestamps import epoch_seconds
 
 _DONE: Final = b"data: [DONE]\n\n"
 _END: Final = b',"logprobs":null,"finish_reason":null}]}\n\n'
@@ -44,10 +45,11 @@ _OBJECT: Final = "chat.completion.chunk"
 class _Choice:
     """What was written of one choice."""
 
-    __slots__ = ("calls", "details", "head", "length", "reasoned")
+    __slots__ = ("annotations", "calls", "details", "head", "length", "reasoned")
 
     def __init__(self, head: bytes) -> None:
         self.head = head
+        self.annotations = 0
         self.calls = 0
         self.details = 0
         self.length = 0
@@ -97,7 +99,7 @@ class StreamEncoder(BaseStreamEncoder):
 
     def _started(self, event: Started) -> bytes:
         self._usage = event.usage
-        created = event.created if type(event.created) is int else self._ctx.now()
+        created = epoch_seconds(event.created, self._ctx.now())
         self._base = {"id": event.id, "object": _OBJECT, "created": created, "model": event.model}
         if event.service_tier in SERVICE_TIERS:
             self._base["service_tier"] = event.service_tier
@@ -191,7 +193,11 @@ class StreamEncoder(BaseStreamEncoder):
         choice = opened.choice
         length = choice.length - opened.at
         wire = encode_citation(citation, opened.at, length, self._ctx)
-        return choice.write({"annotations": [wire]}) if wire is not None else b""
+        if wire is None:
+            return b""
+        choice.annotations += 1
+        # OpenAI's own client joins lists by `index`, and fails without one.
+        return choice.write({"annotations": [{"index": choice.annotations - 1, **wire}]})
 
     def _part_ended(self, event: PartEnded) -> bytes:
         opened = self._open.pop(event.index, None)

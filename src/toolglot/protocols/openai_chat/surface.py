@@ -58,6 +58,7 @@ SURFACE: Final = Surface(
     newest_form_marks=(b'"tool_calls"',),
     name=NAME,
     path="/v1/chat/completions",
+    answer={"created": "created", "service_tier": "service_tier"},
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -93,6 +94,7 @@ SURFACE: Final = Surface(
             "prompt_cache_hit_tokens",
             "prompt_cache_miss_tokens",
             "cached_tokens",
+            "cache_write_tokens",
             "cost",
             "cost_details",
             "is_byok",
@@ -127,6 +129,7 @@ SURFACE: Final = Surface(
         id_rule=IdentifierRule(most=64),
     ),
     tools=ToolSupport(
+        member="function.",
         explicit_strict=True,
         # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
@@ -151,6 +154,7 @@ SURFACE: Final = Surface(
             ),
         },
         fields=frozenset({"name", "detail"}),
+        paths={"name": "file.filename", "detail": "image_url.detail"},
         accepted={
             "system": frozenset({"text"}),
             "user": frozenset(

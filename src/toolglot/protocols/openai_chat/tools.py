@@ -2,6 +2,8 @@
 
 from typing import Any, Final, cast
 
+from msgspec.structs import replace
+
 from toolglot.context import Context
 from toolglot.ir import ChoiceKind, CustomTool, FunctionTool, Json, ProviderTool, Tool, ToolChoice
 from toolglot.protocols.openai_chat.parts import decode_cache, finish
@@ -26,6 +28,8 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
         tools += tuple(_function(each, each) for each in fields.each("functions"))
     if isinstance(fields.peek(_SEARCH), dict):
         search = {_SEARCH: fields.take(_SEARCH)}
+        ctx = fields.document.ctx
+        ctx.tool_paths = (*map(ctx.tool_at, range(len(tools))), _SEARCH)
         tools += (ProviderTool(protocol=NAME, type=_SEARCH, value=search),)
     return tools
 
@@ -49,7 +53,12 @@ def _decode_tool(fields: Fields) -> Tool:
     if not nested or kind is None:
         fields.note("spelling-normalised", "", "a tool in another shape than the documented one")
     fields.constant("type", member)
-    return _custom(fields, inner) if kind == "custom" else _function(fields, inner)
+    if kind == "custom":
+        return _custom(fields, inner)
+    tool = _function(fields, inner)
+    if kind is not None or not nested:
+        return tool
+    return replace(tool, extras=with_variants(tool.extras, {"without": ("type",)}))
 
 
 def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
@@ -86,6 +95,8 @@ def _encode_function(tool: FunctionTool) -> Json:
         function["parameters"] = tool.parameters
     if tool.strict is not None:
         function["strict"] = tool.strict
+    if "without" in variants_of(tool.extras):
+        return finish({"function": function}, tool)
     return finish({"type": "function", "function": function}, tool)
 
 
@@ -151,6 +162,8 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     mode = _mode(fields, "tool_choice", word)
     if word == mode:
         return ToolChoice(mode=mode)
+    if not fields.document.ctx.in_protocol:
+        fields.note("value-respelled", "tool_choice", f"{word} means {mode}")
     return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
@@ -160,6 +173,8 @@ def encode_choice(choice: ToolChoice) -> str | Json:
     if choice.mode == "tool":
         member = "custom" if choice.kind == "custom" else "function"
         wire: Json = {"type": member, member: {"name": choice.names[0] if choice.names else ""}}
+        if "type" in variants.get("without", ()):
+            del wire["type"]
         return merge(wire, choice.extras, NAME)
     if choice.names or "tools" in variants:
         tools = variants.get("tools")
@@ -179,6 +194,13 @@ def _mode(fields: Fields, key: str, word: str) -> Any:
 
 
 def _decode_object(fields: Fields) -> ToolChoice:
+    if fields.peek("type") is None and isinstance(fields.peek("function"), dict):
+        fields.note("spelling-normalised", "type", "a tool choice without its type")
+        inner = fields.fields("function")
+        chosen = inner.text("name")
+        fields.absorb(inner)
+        extras = with_variants(fields.rest(), {"without": ("type",)})
+        return ToolChoice(mode="tool", names=(chosen,), extras=extras)
     kind = fields.text("type")
     if kind in _CHOICE:
         fields.note("spelling-normalised", "type", "an object in place of a word")

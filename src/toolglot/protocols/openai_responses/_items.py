@@ -10,7 +10,19 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.ir import Json, Message, Opaque, Part, Reasoning, Role, ToolCall, ToolResult
+from toolglot.ir import (
+    Json,
+    Message,
+    NamespaceTool,
+    Opaque,
+    Part,
+    ProviderTool,
+    Reasoning,
+    Role,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from toolglot.protocols.openai_responses.parts import (
     INPUT,
     ITEM,
@@ -146,9 +158,24 @@ def decode_output_item(fields: Fields) -> tuple[Part, ...]:
     kind = fields.peek("type")
     if kind == "message":
         return _decode_output_message(fields)
-    if isinstance(kind, str) and kind in OUTPUT_ITEMS:
+    known = isinstance(kind, str) and kind in OUTPUT_ITEMS
+    if known and not (kind == "custom_tool_call" and is_servers_own(fields.peek("name"), fields)):
         return (_DECODERS[kind](fields),)
     return (Opaque(protocol=NAME, type=str(kind), value=fields.whole()),)
+
+
+def is_servers_own(name: Any, fields: Fields) -> bool:
+    """Whether nobody declared the custom tool of a call: xAI tells so what it ran itself."""
+    declared = fields.document.ctx.declared
+    return declared is not None and name not in _tool_names(declared)
+
+
+def _tool_names(tools: tuple[Tool, ...]) -> Iterator[str]:
+    for tool in tools:
+        if isinstance(tool, NamespaceTool):
+            yield from _tool_names(tool.tools)
+        elif not isinstance(tool, ProviderTool):
+            yield tool.name
 
 
 def _decode_output_message(fields: Fields) -> tuple[Part, ...]:

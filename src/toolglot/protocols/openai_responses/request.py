@@ -33,6 +33,7 @@ _FORMAT_FROM: Final = {kind: word for word, kind in _FORMAT.items()}
 
 _LOGPROBS: Final = "message.output_text.logprobs"
 _STATE: Final = "reasoning.encrypted_content"
+_INCLUDE: Final = frozenset({"include"})
 
 
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
@@ -257,6 +258,9 @@ def _decode_include(fields: Fields) -> tuple[bool | None, Json]:
     if any(each not in (_LOGPROBS, _STATE) for each in include):
         return logprobs, {}
     fields.take("include")
+    if _STATE in include:
+        # State is carried in any case.
+        fields.document.ctx.leave(fields, _INCLUDE, {"include": include})
     return logprobs, {"include": include}
 
 

@@ -38,6 +38,7 @@ from toolglot.protocols.openai_responses.surface import (
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
+from toolglot.wire.timestamps import epoch_seconds
 from toolglot.wire.tool_cache import recall
 
 _EMPTY: Final = "$empty"
@@ -102,7 +103,7 @@ def encode_head(response: Any, ctx: Context) -> Json:
         if created is not None:
             head["created_at"] = created
     else:
-        head["created_at"] = int(created) if isinstance(created, (int, float)) else ctx.now()
+        head["created_at"] = epoch_seconds(created, ctx.now())
         head |= _echo(ctx.request, ctx.known)
     if response.model or not own:
         head["model"] = response.model

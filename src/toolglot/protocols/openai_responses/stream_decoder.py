@@ -46,7 +46,12 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.protocols.openai_responses._items import PIECES, decode_output_item, with_item
+from toolglot.protocols.openai_responses._items import (
+    PIECES,
+    decode_output_item,
+    is_servers_own,
+    with_item,
+)
 from toolglot.protocols.openai_responses._stream_index import Item, Items, Slot
 from toolglot.protocols.openai_responses.parts import (
     OUTPUT,
@@ -303,6 +308,9 @@ class StreamDecoder(BaseStreamDecoder):
         """A call begins when its name is known; what came before was held."""
         name, member = raw.get("name"), _CALLS[item.kind]
         if (item.number, 0) in self._slots or not isinstance(name, str) or not name:
+            return
+        if item.kind == "custom_tool_call" and is_servers_own(name, self._fields({})):
+            item.held.clear()
             return
         given = raw.get(member)
         bare = {k: v for k, v in raw.items() if k not in ("status", member)}

@@ -62,6 +62,7 @@ SURFACE: Final = Surface(
     path="/v1/responses",
     model_at=("model", "response.model"),
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
+    answer={"created": "created_at", "service_tier": "service_tier"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "instructions",
