@@ -43,6 +43,7 @@ KNOWN = {
     ("anthropic", "anthropic-claude-sonnet-5"): BUDGETS,
     ("gemini", "anthropic"): BLANKS,
     ("gemini", "anthropic-claude-opus-4-8"): BLANKS,
+    ("gemini", "anthropic-claude-sonnet-5"): BLANKS,
     **{(client, "mistral-mistral-medium-latest"): CHUNKS for client in SDKS if client != "ollama"},
     **{(client, "deepseek-deepseek-v4-pro"): PICTURES for client in SDKS},
 }
