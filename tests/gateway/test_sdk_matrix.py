@@ -36,19 +36,15 @@ EVERY_UPSTREAM = pytest.mark.parametrize("theirs", list(ALL))
 
 BUDGETS = "a budget for thinking is not yet made adaptive for models that take no budget"
 PICTURES = "pictures are not yet kept from models that see none"
-NAMES_OF_REASONING = "reasoning is not yet written under the name that the provider has for it"
 CHUNKS = "reasoning in chunks of content is not yet read"
 BLANKS = "blank texts are not yet left out for providers that refuse them"
-UNKEPT = "state that a client drops is not yet kept for this provider"
 KNOWN = {
     ("anthropic", "anthropic-claude-opus-4-8"): BUDGETS,
     ("anthropic", "anthropic-claude-sonnet-5"): BUDGETS,
     ("gemini", "anthropic"): BLANKS,
     ("gemini", "anthropic-claude-opus-4-8"): BLANKS,
     ("gemini", "anthropic-claude-sonnet-5"): BLANKS,
-    ("ollama", "groq-openai_gpt-oss-120b"): NAMES_OF_REASONING,
-    ("ollama", "openrouter-google_gemini-3-pro-preview"): UNKEPT,
-    **{(client, "mistral-mistral-medium-latest"): CHUNKS for client in SDKS},
+    **{(client, "mistral-mistral-medium-latest"): CHUNKS for client in SDKS if client != "ollama"},
     **{(client, "deepseek-deepseek-v4-pro"): PICTURES for client in SDKS},
 }
 """What a provider refuses, by client and upstream, and why it is sent to it still."""

@@ -39,7 +39,8 @@ class StrictUpstream:
     def at(self, url: str, **more: object) -> Provider:
         """The provider as it stands in the configuration of a gateway."""
         base_url = f"{url}/strict/{self.provider}{_BASES[self.protocol]}"
-        given = {"retries": 0, "api_key": "key-of-a-test", **more}
+        # What is refused is not mended, so that it is seen, and seen again.
+        given = {"retries": 0, "api_key": "key-of-a-test", "mend": "off", **more}
         return Provider(
             profile=self.provider,
             protocol=self.protocol,
