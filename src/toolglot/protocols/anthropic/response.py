@@ -94,7 +94,9 @@ def complete_block(block: Json) -> Json:
 
 
 def unknown_model(ctx: Context) -> str:
-    """What stands for a model that nobody named; clients need a name."""
+    """What stands for a model that nobody named, in an answer of others; clients need a name."""
+    if not ctx.foreign(NAME):
+        return ""
     ctx.note("default-added", "model", "the answer names no model")
     return "unknown"
 
