@@ -133,6 +133,10 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     it was (`closed`), or so that agent clients retry by themselves (`open`), which in some
     protocols they only do if the last part was left open and the error is a temporary one."""
 
+    complete_answers: bool = False
+    """Write members of an answer that clients expect always to be there, as null, also where the
+    provider said nothing about them; the gateway does."""
+
     max_calls_policy: Literal["note", "queue"] = "note"
     """Deliver further calls with a note, or hold them back for a later turn, which a program has to
     take: they are `queued` in the receipt. For the library only."""
@@ -219,6 +223,7 @@ class Context:
         "declared",
         "kept_state",
         "known",
+        "made_here",
         "options",
         "queued",
         "request",
@@ -254,6 +259,8 @@ class Context:
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
+        self.made_here = False
+        """Whether no provider gave the answer."""
         self.kept_state: dict[str, str] | None = None
         """The reasoning state of the answer for clients that do not return it, by key; None: it is
         not kept."""
@@ -365,8 +372,12 @@ class Context:
         return self._now
 
     def foreign(self, name: str) -> bool:
-        """Whether what is being encoded came from another protocol."""
-        return self.source is not None and self.source.name != name
+        """Whether what is being encoded came from another protocol, or from nobody."""
+        return self.made_here or (self.source is not None and self.source.name != name)
+
+    def completes(self, name: str) -> bool:
+        """Whether an answer that is being encoded gets all members that its protocol has."""
+        return self.options.complete_answers and self.foreign(name)
 
     def at(self, message: int, part: int | None = None, key: str = "") -> str:
         """The source path of a message or of one of its parts."""
@@ -420,9 +431,10 @@ class Context:
         return tuple(self._notes)
 
     def _leftover_notes(self) -> Iterable[Note]:
+        implied = self.source.implied if self.source else {}
         for where, minor, rest in self._left:
             for key, value in rest.items():
-                if value is not None and value not in ({}, []):
+                if value is not None and value not in ({}, []) and implied.get(key) != value:
                     code = "field-minor" if key in minor else "field-unknown"
                     entry = CATALOGUE[code]
                     yield Note(code, entry.severity, where.path(key), entry.meaning)

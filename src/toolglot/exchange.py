@@ -376,9 +376,10 @@ class Exchange:
         return self._ctx.now()
 
     def answer_context(self) -> Context:
-        """The context in which an answer is made."""
+        """The context in which an answer is made that no provider gave."""
         ctx = self._answered()
         ctx.begin(lambda: digest(self._body, _SEED))
+        ctx.made_here = True
         return ctx
 
     def _decode(

@@ -6,7 +6,7 @@ one place and a new one needs no change elsewhere.
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -494,6 +494,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     minor: frozenset[str] = frozenset()
     """Wire keys that mean nothing outside the protocol: their loss is no loss of meaning."""
+
+    implied: Mapping[str, Any] = {}
+    """Wire keys with the value that their absence means, too."""
 
     messages: MessageSupport
     system: SystemSupport = SystemSupport()

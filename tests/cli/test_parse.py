@@ -23,6 +23,13 @@ def test_calls_of_a_text_s3_04(cli, split):
     assert json.loads(done.out) == FOUND
 
 
+@pytest.mark.parametrize("split", [(), ("--split", "char")])
+def test_the_dialect_of_a_call_that_is_known_at_the_end(cli, split):
+    done = cli("parse", *split, data=b'{"name": "f", "arguments": {}}')
+    assert json.loads(done.out)["dialect"] == "json_bare"
+    assert json.loads(done.out)["calls"][0]["name"] == "f"
+
+
 def test_declared_tools_and_a_named_dialect(cli, tmp_path):
     tools = tmp_path / "tools.json"
     file = tmp_path / "answer.txt"

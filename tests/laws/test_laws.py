@@ -200,6 +200,7 @@ def test_law_6_8_9_no_silent_loss_stable_and_pure(source: str, file: Path, targe
 
 
 RESPONSE_CODES = {
+    "model": {"default-added"},
     "usage": {"usage-dropped"},
     "stop": {"stop-mapped", "choices-dropped"},
     "reasoning": {"reasoning-carried", "reasoning-dropped"},

@@ -103,7 +103,9 @@ def _known(fields: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
 def _parsed(args: argparse.Namespace, line: _Line) -> ParsedText:
     decoder = TextDecoder(line.dialect, line.tools, thinking=line.thinking)
     segments = [each for piece in _split(args, line.text) for each in decoder.feed(piece)]
-    return ParsedText(decoder.dialect, tuple(merged([*segments, *decoder.close()])))
+    segments += decoder.close()
+    # Some calls are known to be such only at the end, and so is their dialect.
+    return ParsedText(decoder.dialect, tuple(merged(segments)))
 
 
 def _split(args: argparse.Namespace, text: str) -> Iterator[str]:

@@ -32,12 +32,15 @@ from toolglot.ir import (
 )
 from toolglot.wire import jsontext
 
+_INVALID: Final = 400
 _OVERLOADED: Final = 529
 _MARK: Final = b"toolglot-demo:"
 
 
 def reply(request: Request, ctx: Context) -> Response | ApiError:
     """The answer of the demo model."""
+    if not request.messages:
+        return ApiError(kind="invalid_request", message=sentences.NO_MESSAGES, status=_INVALID)
     turn = read_turn(request)
     if "error" in turn.cues:
         return ApiError(kind="overloaded", message=sentences.OVERLOADED, status=_OVERLOADED)

@@ -29,6 +29,7 @@ _TRY: Final = (
     "parallel, twice, long, refuse, error, truncate."
 )
 REFUSAL: Final = "The demo model declines, because the message says refuse."
+NO_MESSAGES: Final = "There is no message to answer."
 OVERLOADED: Final = "The demo model is overloaded, because the message says error."
 
 

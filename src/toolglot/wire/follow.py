@@ -53,7 +53,10 @@ class SplitEvent(NamedTuple):
 class EventSplitter:
     """Bytes cut anywhere to whole events, each with whether it may pass as it is."""
 
-    __slots__ = ("_check", "_comments", "_edge", "_end", "_size", "_sse", "_tail", "readable")
+    __slots__ = (
+        "_check", "_comments", "_edge", "_end", "_ended_in_return", "_size", "_sse", "_tail",
+        "readable",
+    )  # fmt: skip
 
     def __init__(self, check: Check, *, lines: bool = False, comments: bool = True) -> None:
         self._check = check
@@ -63,6 +66,7 @@ class EventSplitter:
         self._tail: list[bytes] = []
         self._edge = b""
         self._size = 0
+        self._ended_in_return = False
         self.readable: bool | None = None
         """Whether these are events at all: not, for example, one array that grows."""
 
@@ -82,7 +86,9 @@ class EventSplitter:
         plain = self._end is _SSE_END and b"\r" not in whole
         for match in (_SSE_END_LF if plain else self._end).finditer(whole):
             end = match.end() - edge
-            yield self._split(b"".join((*self._tail, data[start:end])))
+            raw = b"".join((*self._tail, data[start:end]))
+            self._ended_in_return = raw.endswith(b"\r")
+            yield self._split(raw)
             self._tail.clear()
             self._size, start = 0, end
         self._keep(data[start:])
@@ -90,6 +96,10 @@ class EventSplitter:
     def close(self) -> Iterator[SplitEvent]:
         """The event that the stream ended in."""
         rest = self.take()
+        if self._ended_in_return and rest.startswith(b"\n"):
+            # It belongs to the line end of the event before, which was passed on without it.
+            yield SplitEvent(b"\n", readable=True, events=[])
+            rest = rest[1:]
         if rest:
             yield self._split(rest, last=True)
 

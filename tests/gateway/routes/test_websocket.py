@@ -386,3 +386,45 @@ def test_a_gateway_that_stops_lets_answers_end_and_idle_connections_go():
                 assert (await busy.receive(timeout=10)).type is aiohttp.WSMsgType.CLOSE
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", [each for each in PROTOCOLS if each != "openai-responses"])
+def test_a_result_without_a_call_fails_and_what_it_continued_is_forgotten(name):
+    """As the Open Responses suite asks for it: a turn that failed is not continued from there."""
+    script = Script(
+        name, calls("shell", '{"command":"ls"}', number=1), says("Two.", number=2), says("Three.")
+    )
+    strange = {"type": "function_call_output", "call_id": "call_none", "output": "x"}
+
+    async def run():
+        async with connected(script.handle, name) as socket:
+            one = (await ask(socket, message("List.")))["response"]
+            (call,) = (item for item in one["output"] if item["type"] == "function_call")
+            failed = await ask(socket, strange, previous_response_id=one["id"])
+            assert (failed["type"], failed["status"]) == ("error", 400)
+            assert "No tool call found" in failed["error"]["message"]
+            assert "call_none" in failed["error"]["message"]
+            result = {**strange, "call_id": call["call_id"]}
+            gone = await ask(socket, result, previous_response_id=one["id"])
+            assert gone["error"]["code"] == "previous_response_not_found"
+            again = await ask(socket, message("List."), call, result)
+            assert again["type"] == "response.completed"
+
+    asyncio.run(run())
+    assert len(script.seen) == 2
+
+
+def test_a_stored_response_is_not_forgotten_when_a_turn_fails():
+    script = Script("anthropic", says("One.", number=1), says("Two.", number=2))
+    strange = {"type": "function_call_output", "call_id": "call_none", "output": "x"}
+
+    async def run():
+        async with connected(script.handle, "anthropic") as socket:
+            one = (await ask(socket, message("Hi."), store=True))["response"]
+            failed = await ask(socket, strange, previous_response_id=one["id"])
+            assert failed["type"] == "error"
+            two = await ask(socket, message("Go on."), previous_response_id=one["id"])
+            assert two["type"] == "response.completed"
+
+    asyncio.run(run())
+    assert script.texts() == ["Hi.", "One.", "Go on."]

@@ -5,7 +5,13 @@ from msgspec import Raw
 
 from toolglot.adapt.reasoning.sealed_state import SealedState, pack
 from toolglot.errors import DecodeError
-from toolglot.gateway.state.items import is_foreign_reasoning, normalize_item, paginate, read_items
+from toolglot.gateway.state.items import (
+    is_foreign_reasoning,
+    normalize_item,
+    paginate,
+    read_items,
+    unanswered_result,
+)
 from toolglot.wire import jsontext
 
 ITEMS = [{"id": f"i{number}", "type": "message"} for number in range(5)]
@@ -97,3 +103,17 @@ SEALED = pack(SealedState(issuer="another"))
 def test_reasoning_that_only_its_issuer_takes(item, own, foreign):
     for each in (item, Raw(jsontext.encode(item))):
         assert is_foreign_reasoning(each, own=own) is foreign
+
+
+def test_results_whose_calls_are_missing():
+    call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    own = {"type": "custom_tool_call", "call_id": "c2", "name": "g", "input": ""}
+    given = [{"type": "function_call_output", "call_id": "c1", "output": ""}]
+    more = [*given, {"type": "custom_tool_call_output", "call_id": "c2", "output": ""}]
+    assert unanswered_result(given, [call]) is None
+    assert unanswered_result(given, [Raw(jsontext.encode(call))]) is None
+    assert unanswered_result([own, *more], [call]) is None
+    assert unanswered_result(more, [call]) == "c2"
+    assert unanswered_result(given, given) == "c1"
+    assert unanswered_result(given, [{"type": "compaction", "encrypted_content": "x"}]) is None
+    assert unanswered_result([{"role": "user", "content": "hi"}], []) is None

@@ -1,5 +1,7 @@
 """Responses and errors of Anthropic Messages."""
 
+import json
+
 import anthropic as sdk
 import pytest
 from msgspec.structs import replace
@@ -13,9 +15,12 @@ from tests.protocols.anthropic.helpers import (
 )
 from tests.protocols.harness import codes
 
+import toolglot
 from toolglot.context import Context
+from toolglot.exchange import encode_stream
 from toolglot.ir import (
     ApiError,
+    Choice,
     Response,
     StopReason,
     Text,
@@ -226,3 +231,65 @@ def test_the_word_that_came_goes_with_the_reason_that_it_stood_for():
     assert encode_response(answer(call(), stop=stop))["stop_reason"] == "tool_use"
     paused = StopReason(kind="pause", raw="pause_turn")
     assert encode_response(answer(call(), stop=paused))["stop_reason"] == "pause_turn"
+
+
+MADE = Response(
+    id="r1",
+    model="m",
+    choices=(
+        Choice(
+            parts=(Text(text="Hm."), ToolCall(id="c1", name="f", arguments="{}")),
+            stop=StopReason(kind="tool_calls"),
+        ),
+    ),
+    usage=Usage(input=3, output=2, cache_read=1),
+)
+EXPECTED = {"container", "stop_details"}
+COUNTED = {
+    "cache_creation",
+    "cache_creation_input_tokens",
+    "inference_geo",
+    "output_tokens_details",
+    "server_tool_use",
+    "service_tier",
+}
+
+
+def test_answers_of_others_can_have_every_member():
+    """As the API has them: null where nobody said anything."""
+    exchange = toolglot.Exchange(
+        "anthropic", "openai-chat", toolglot.Options(complete_answers=True)
+    )
+    exchange.request(b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}')
+    body = json.loads(
+        exchange.response(toolglot.encode_response(MADE, target="openai-chat").data()).data
+    )
+    sdk.types.Message.model_validate(body)
+    assert {key for key in EXPECTED if key in body and body[key] is None} == EXPECTED
+    assert {key for key in COUNTED if body["usage"].get(key, 0) is None} == COUNTED
+    assert body["usage"]["cache_read_input_tokens"] == 1
+    text, call = body["content"]
+    assert text == {"type": "text", "text": "Hm.", "citations": None}
+    assert call["caller"] == {"type": "direct"}
+    translator = toolglot.StreamTranslator("openai-chat", "anthropic", complete_answers=True)
+    data = encode_stream(MADE, "openai-chat", Context())
+    written = (translator.feed(data) + translator.close()).decode()
+    assert '"caller":{"type":"direct"}' in written
+    assert '"stop_details":null' in written
+    plain, _ = toolglot.translate_response(
+        toolglot.encode_response(MADE, target="openai-chat").body,
+        source="openai-chat",
+        target="anthropic",
+    )
+    assert plain.body["content"][1].keys() == {"type", "id", "name", "input"}
+
+
+def test_a_caller_that_is_meant_anyway_is_no_news_to_others():
+    call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+    turn = {"role": "assistant", "content": [{**call, "caller": {"type": "direct"}}]}
+    body = {"model": "m", "max_tokens": 9, "messages": [turn]}
+    _, receipt = toolglot.translate_request(body, source="anthropic", target="openai-chat")
+    assert not any("caller" in note.path for note in receipt)
+    turn["content"][0]["caller"] = {"type": "code_execution_20250825", "tool_id": "t"}
+    _, receipt = toolglot.translate_request(body, source="anthropic", target="openai-chat")
+    assert any("caller" in note.path for note in receipt)

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.context import Options
 from toolglot.errors import DecodeError, UntranslatableError
 from toolglot.exchange import Exchange, Sent
 from toolglot.gateway import error_responses as errors
@@ -157,6 +158,7 @@ def make_exchange(
         return Exchange(
             request.protocol,
             request.protocol,
+            Options(complete_answers=True),
             now=now,
             clock=time.monotonic_ns,
             answer_id=answer_id,

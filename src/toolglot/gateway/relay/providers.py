@@ -217,6 +217,7 @@ class Upstream(Struct, kw_only=True):
             schema_dialect=config.schema_dialect,
             stream_tools=config.stream_tools,
             broken="open",
+            complete_answers=True,
             validate=config.validate,
             rules=self._tool_rules(model, caller),
             tools=config.tools or tools_for(model, config.profile),

@@ -111,7 +111,7 @@ class WebSocketEndpoint:
     ) -> None:
         telemetry = self._admission.begin(http, self._protocol)
         error: ApiError | None = None
-        holder = None
+        holder = session = None
         try:
             try:
                 body, generates = _read(frame, writer)
@@ -127,6 +127,8 @@ class WebSocketEndpoint:
                     await _prepare(request, keeping)
             except REJECTIONS as problem:
                 error = from_rejection(problem, http)
+                if session is not None:
+                    await session.evict()
                 await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
         finally:
             self._admission.end(telemetry, holder, error)

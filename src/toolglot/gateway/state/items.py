@@ -93,6 +93,40 @@ def referenced_id(item: Item) -> str | None:
     return wanted if isinstance(wanted, str) else None
 
 
+def unanswered_result(new: Sequence[Item], earlier: Sequence[Item]) -> str | None:
+    """The call that a new result is for, if there is no such call; None if all have theirs.
+
+    A compaction may hold any call.
+    """
+    wanted = [found for item in new if (found := _call_id(item, _RESULT)) is not None]
+    if not wanted:
+        return None
+    kinds = {_kind_of(item) for item in earlier}
+    if "compaction" in kinds:
+        return None
+    made = {_call_id(item, _CALL) for item in (*earlier, *new)}
+    return next((call_id for call_id in wanted if call_id not in made), None)
+
+
+_CALL: Final = "_call"
+_RESULT: Final = "_output"
+
+
+def _kind_of(item: Item) -> str:
+    value = jsontext.members(item) if isinstance(item, Raw) else item
+    return str(jsontext.read(value.get("type"))) if isinstance(value, dict) else ""
+
+
+def _call_id(item: Item, ending: str) -> str | None:
+    if isinstance(item, Raw) and b'"call_id"' not in bytes(item):
+        return None
+    value = jsontext.read(item)
+    if not isinstance(value, dict) or not str(value.get("type")).endswith(ending):
+        return None
+    found = value.get("call_id")
+    return found if isinstance(found, str) else None
+
+
 def id_of(item: Item) -> str | None:
     """The id of an item, if it has one."""
     if isinstance(item, Raw):

@@ -34,6 +34,7 @@ from toolglot.gateway.state.items import (
     normalize_item,
     read_items,
     referenced_id,
+    unanswered_result,
 )
 from toolglot.gateway.state.stored_responses import (
     CONVERSATION,
@@ -146,6 +147,8 @@ class Session:
             return self._request.body, {}
         earlier = [] if known else await self._earlier_items()
         new = await self._new_items()
+        if self._previous_id and not known:
+            self._check_results(earlier)
         if self._native:
             earlier = _without_reasoning(earlier, provider, exchange)
             new = None if new is None else _without_reasoning(new, provider, exchange)
@@ -153,6 +156,13 @@ class Session:
         echo = {PREVIOUS: self._previous_id, "store": self._store}
         named = {CONVERSATION: {"id": self._conversation_id}} if self._conversation_id else {}
         return self._with(earlier, new, _OURS), {**echo, **named}
+
+    def _check_results(self, earlier: list[IssuedItem]) -> None:
+        """Refuse a result of a call that what is continued does not have, as OpenAI does."""
+        given = read_items(self._members.get("input"))
+        missing = unanswered_result(given, [item for _, item in earlier])
+        if missing is not None:
+            raise RequestRejectedError(_no_call(missing, self._request.protocol))
 
     async def expanded(self) -> bytes:
         """The request with all earlier items, for any provider."""
@@ -239,6 +249,13 @@ class Session:
 
     # --- the response -----------------------------------------------------------------------------
 
+    async def evict(self) -> None:
+        """Forget what was to be continued and was stored for the connection only: the turn failed,
+        and must not be tried again from there.
+        """
+        if self._previous_id:
+            await self._responses.evict_response(self._previous_id)
+
     @property
     def native(self) -> bool:
         """Whether the response passes through as its provider wrote it."""
@@ -313,6 +330,8 @@ class SessionWriter:
             if self._session.native:
                 answer = replace(answer, data=OwnResponseId().body(answer.data))
             await self._session.save(answer.data)
+        else:
+            await self._session.evict()
         await self._writer.whole(answer)
 
     async def begin(self, headers: Mapping[str, str]) -> None:
@@ -463,6 +482,17 @@ def _id_of(given: Any, key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise DecodeError(key, "expected an id")
     return value or None
+
+
+def _no_call(call_id: str, protocol: str) -> ApiError:
+    return ApiError(
+        kind="invalid_request",
+        message=f"No tool call found for function call output with call_id {call_id}.",
+        status=400,
+        raw="invalid_request_error",
+        param="input",
+        extras={protocol: {}},
+    )
 
 
 def _unknown_previous(response_id: str, protocol: str) -> ApiError:

@@ -151,6 +151,11 @@ class ResponseStore:
                 return _STORED_ITEM.decode(found)
         return None
 
+    async def evict_response(self, response_id: str) -> None:
+        """Forget a response that is stored for as long as the connection lasts."""
+        if self._connection is not None:
+            await self._connection.delete(RESPONSE, response_id, self.owner)
+
     async def delete_response(self, response_id: str) -> bool:
         """Delete a response with its items; false if there was none."""
         found = await self._store.get(RESPONSE, response_id, self.owner)

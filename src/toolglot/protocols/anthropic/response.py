@@ -1,6 +1,7 @@
 """Responses and errors of Anthropic Messages, both ways."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -99,11 +100,49 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     for key in response.extras.get(_WITHOUT, ()):
         if body[key] is None:
             del body[key]
+    if ctx.completes(NAME):
+        body = complete_message(body)
+        body["content"] = [complete_block(block) for block in body["content"]]
     return WireResponse(body=merge(body, response.extras, NAME))
 
 
+_MESSAGE: Final[Json] = {"container": None, "stop_details": None}
+_COUNTS: Final[Json] = dict.fromkeys(
+    (
+        "cache_creation",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+        "inference_geo",
+        "output_tokens_details",
+        "server_tool_use",
+        "service_tier",
+    )
+)
+_BLOCKS: Final[Mapping[str, Json]] = {
+    "text": {"citations": None},
+    "tool_use": {"caller": {"type": "direct"}},
+}
+"""Members that answers always have. Reference: the required members of `Message`, `Usage`,
+`TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it (read
+2026-11-16); all but the caller may be null."""
+
+
+def complete_message(body: Json) -> Json:
+    """A message with all members that an answer of Anthropic's has."""
+    usage = body["usage"]
+    return {**body, **_MESSAGE, "usage": {**usage, **{k: usage.get(k) for k in _COUNTS}}}
+
+
+def complete_block(block: Json) -> Json:
+    """The same for a block of its content."""
+    missing = _BLOCKS.get(block["type"])
+    return block if missing is None else block | {k: missing[k] for k in missing.keys() - block}
+
+
 def unknown_model(ctx: Context) -> str:
-    """What stands for a model that nobody named; clients need a name."""
+    """What stands for a model that nobody named, in an answer of others; clients need a name."""
+    if not ctx.foreign(NAME):
+        return ""
     ctx.note("default-added", "model", "the answer names no model")
     return "unknown"
 

@@ -27,6 +27,8 @@ from toolglot.protocols.anthropic.parts import (
     encode_part,
 )
 from toolglot.protocols.anthropic.response import (
+    complete_block,
+    complete_message,
     encode_response,
     encode_stop,
     encode_usage,
@@ -73,6 +75,8 @@ class StreamEncoder(BaseStreamEncoder):
             "stop_sequence": None,
             "usage": encode_usage(event.usage),
         }
+        if self._ctx.completes(NAME):
+            message = complete_message(message)
         return _frame("message_start", message=merge(message, event.extras, NAME))
 
     def _part_started(self, event: PartStarted) -> bytes:
@@ -96,6 +100,8 @@ class StreamEncoder(BaseStreamEncoder):
         self._next += 1
         self._blocks[index] = (str(number).encode(), kind)
         block, given = block | EMPTY.get(kind, {}), block.get("input")
+        if self._ctx.completes(NAME):
+            block = complete_block(block)
         if given and isinstance(part, Opaque):
             block["input"] = {}
         frames = _frame("content_block_start", index=number, content_block=block)

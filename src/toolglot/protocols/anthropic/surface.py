@@ -46,6 +46,7 @@ _MEDIA: Final = frozenset(
 )
 
 SURFACE: Final = Surface(
+    implied={"caller": {"type": "direct"}},
     name=NAME,
     path="/v1/messages",
     model_at=("model", "message.model"),
