@@ -1,0 +1,51 @@
+"""Headers of a message: names in lower case, values as they came."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+_LIST: Final = frozenset({"accept", "accept-encoding", "connection", "te", "vary", "via"})
+"""Headers whose values may be joined. Of all others the first counts."""
+
+
+class Headers(Mapping[str, str]):
+    """The headers of a message that came in. Lookups ignore case; repeated ones are joined where
+    that means something, else the first counts.
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
+        found: dict[str, str] = {}
+        for name, value in raw:
+            key = name.lower().decode("utf-8", "surrogateescape")
+            if key not in found:
+                found[key] = value.decode("utf-8", "surrogateescape")
+            elif key in _LIST:
+                found[key] += ", " + value.decode("utf-8", "surrogateescape")
+        self._found = found
+
+    def __getitem__(self, name: str) -> str:
+        found = self._found
+        return found[name] if name in found else found[name.lower()]
+
+    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        found = self._found.get(name)
+        return found if found is not None else self._found.get(name.lower(), default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found or (isinstance(name, str) and name.lower() in self._found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def encode_headers(headers: Mapping[str, str]) -> bytes:
+    """Headers as they are sent, each with its line end; a `ValueError` if one would be two."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    data = lines.encode("utf-8", "surrogateescape")
+    if data.count(b"\n") != len(headers) or data.count(b"\r") != len(headers) or b"\0" in data:
+        raise ValueError("a header must not contain line breaks")
+    return data
