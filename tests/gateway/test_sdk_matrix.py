@@ -6,13 +6,12 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from tests.e2e.trial import png
-from tests.gateway.running import in_thread, listening, provider, to
+from tests.gateway.running import in_thread, provider, serving, to
 from tests.gateway.sdks import SDKS, StreamFailed, all_sdks, opening
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.upstreams.server import ScriptedUpstream
 
 from toolglot import ir
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_request
@@ -32,7 +31,7 @@ async def _running():
     async with ScriptedUpstream("one-tool") as scripted:
         providers = {name: provider(name, scripted.url) for name in NAMES}
         routes = tuple(to(f"{name}/scripted", match=f"for-{name}") for name in NAMES)
-        async with listening(make_app(Config(providers=providers, routes=routes))) as url:
+        async with serving(Config(providers=providers, routes=routes)) as url:
             yield scripted, url
 
 

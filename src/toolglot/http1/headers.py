@@ -24,6 +24,13 @@ class Headers(Mapping[str, str]):
                 found[key] += ", " + value.decode("utf-8", "surrogateescape")
         self._found = found
 
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "Headers":
+        """Headers that are text already."""
+        made = cls(())
+        made._found.update((name.lower(), value) for name, value in given.items())
+        return made
+
     def __getitem__(self, name: str) -> str:
         found = self._found
         return found[name] if name in found else found[name.lower()]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Final
 
 from toolglot.http1.server_connection import Handler, Limits, ServerConnection
-from toolglot.http1.server_response import Response
+from toolglot.http1.server_response import WholeHttpResponse
 
 _TICK: Final = 1.0
 """Seconds between two looks at the deadlines of all connections."""
 
 
-def _plain_refusal(status: int, words: str) -> Response:
-    return Response(words.encode(), status, {"Content-Type": "text/plain; charset=utf-8"})
+def _plain_refusal(status: int, words: str) -> WholeHttpResponse:
+    return WholeHttpResponse(words.encode(), status, {"Content-Type": "text/plain; charset=utf-8"})
 
 
 class HttpServer:
@@ -24,7 +24,7 @@ class HttpServer:
         self,
         handler: Handler,
         limits: Limits | None = None,
-        refusal: Callable[[int, str], Response] = _plain_refusal,
+        refusal: Callable[[int, str], WholeHttpResponse] = _plain_refusal,
     ) -> None:
         self.handler = handler
         self.limits = limits or Limits()

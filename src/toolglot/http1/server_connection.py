@@ -15,8 +15,8 @@ import httptools
 from msgspec import Struct
 
 from toolglot.http1.headers import Headers, encode_headers
-from toolglot.http1.server_request import BodyError, BodyTooLargeError, Request
-from toolglot.http1.server_response import Response, StreamResponse
+from toolglot.http1.server_request import BodyError, BodyTooLargeError, HttpRequest
+from toolglot.http1.server_response import HttpResponse, StreamedHttpResponse, WholeHttpResponse
 
 if TYPE_CHECKING:
     from toolglot.http1.http_server import HttpServer
@@ -29,7 +29,7 @@ _LINGER: Final = 2.0
 """Seconds for which a client may go on sending what nobody reads, so that it can read its answer."""
 _NEVER: Final = float("inf")
 
-Handler = Callable[[Request], Awaitable["Response | StreamResponse | Takeover"]]
+Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -72,14 +72,14 @@ class ServerConnection(asyncio.Protocol):
         self.remote = ""
         self.deadline = _NEVER
         """When the connection is closed, unless something happens before."""
-        self.current: Request | None = None
+        self.current: HttpRequest | None = None
         """The request that is being answered."""
         self.on_writable: Callable[[bool], None] | None = None
         """Called when the client no longer keeps up with what is written, and when it does."""
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
-        self._queue: deque[Request] = deque()
-        self._reading: Request | None = None
+        self._queue: deque[HttpRequest] = deque()
+        self._reading: HttpRequest | None = None
         """The request whose body arrives."""
         self._task: asyncio.Task[None] | None = None
         self._head: list[tuple[bytes, bytes]] = []
@@ -238,7 +238,7 @@ class ServerConnection(asyncio.Protocol):
         old = parser.get_http_version() == "1.0"
         if not old and sum(name.lower() == b"host" for name, _ in head) != 1:
             raise ValueError("expected one Host header")
-        request = Request(
+        request = HttpRequest(
             self,
             parser.get_method().decode("ascii"),
             _path_of(target),
@@ -314,6 +314,7 @@ class ServerConnection(asyncio.Protocol):
             self._lingering = True
 
     def _refuse(self, status: int, words: str) -> None:
+        _log.warning("%s: refused with status %d: %s", self.remote, status, words)
         response = self.server.refusal(status, words)
         self.write(response.encode(close=True))
         self._linger()
@@ -341,12 +342,12 @@ class ServerConnection(asyncio.Protocol):
 
     # --- answering --------------------------------------------------------------------------------
 
-    def _start(self, request: Request) -> None:
+    def _start(self, request: HttpRequest) -> None:
         self.current = request
         self.deadline = _NEVER
         self._task = self.loop.create_task(self._answer(request))
 
-    async def _answer(self, request: Request) -> None:
+    async def _answer(self, request: HttpRequest) -> None:
         try:
             response = await self.server.handler(request)
         except (ConnectionError, asyncio.CancelledError):
@@ -356,17 +357,18 @@ class ServerConnection(asyncio.Protocol):
             _log.exception("%s %s failed", request.method, request.path)
             self.abort()
             return
-        if isinstance(response, Response):
+        if isinstance(response, WholeHttpResponse):
             close = self._closes(request)
+            response.headers.update(request.added)
             self.write(response.encode(close=close, with_body=request.method != "HEAD"))
-        elif isinstance(response, StreamResponse):
+        elif isinstance(response, StreamedHttpResponse):
             response.end()
         else:
             self.close()
             return
         self._finished(request)
 
-    def _closes(self, request: Request) -> bool:
+    def _closes(self, request: HttpRequest) -> bool:
         """Whether the connection ends with an answer: the client wants so, or nobody will read what
         is left of the request.
         """
@@ -374,7 +376,7 @@ class ServerConnection(asyncio.Protocol):
             request.keep_alive = False
         return not request.keep_alive or self.server.closing
 
-    def _finished(self, request: Request) -> None:
+    def _finished(self, request: HttpRequest) -> None:
         self.current = self._task = self.on_writable = None
         if self.closed:
             return

@@ -35,7 +35,7 @@ class BodyTooLargeError(BodyError):
         self.limit = limit
 
 
-class Request(Mapping[str, Any]):
+class HttpRequest(Mapping[str, Any]):
     """A request of a client. It is also a place for values that go with it, by name."""
 
     def __init__(
@@ -56,6 +56,10 @@ class Request(Mapping[str, Any]):
         self.http_1_0 = http_1_0
         self.match: Mapping[str, str] = {}
         """The parts of the path that the route names."""
+        self.added: dict[str, str] = {}
+        """Headers that every answer to it gets."""
+        self.begun = False
+        """Whether an answer has begun."""
         self._body = RequestBody(self)
         self._values: dict[str, Any] = {}
 
@@ -101,11 +105,18 @@ class Request(Mapping[str, Any]):
         if self.connection is not None:
             self.connection.abort()
 
-    def clone(self, *, headers: Headers | None = None, raw_path: str | None = None) -> "Request":
+    def move_to(self, raw_path: str) -> None:
+        """Treat the request as one at another path."""
+        self.raw_path = raw_path
+        self.__dict__.pop("path", None)
+
+    def clone(
+        self, *, headers: Headers | None = None, raw_path: str | None = None
+    ) -> "HttpRequest":
         """The same request with other headers or at another path, and with values of its own."""
         path = self.raw_path if raw_path is None else raw_path
         target = f"{path}?{self.query_string}" if self.query_string else path
-        made = Request(
+        made = HttpRequest(
             self.connection,
             self.method,
             target,
@@ -139,7 +150,7 @@ class RequestBody:
 
     __slots__ = ("_pieces", "_request", "_waiter", "complete", "error", "size", "wanted")
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: HttpRequest) -> None:
         self._request = request
         self._pieces: list[bytes] = []
         self._waiter: asyncio.Future[None] | None = None
@@ -204,7 +215,9 @@ def _decompress(body: bytes, encoding: str, limit: int) -> bytes:
     window = _WINDOWS.get(name)
     if window is None:
         known = ", ".join(sorted(_WINDOWS))
-        raise BodyError(f"content-encoding {encoding!r} is not supported; send {known} or none", 415)
+        raise BodyError(
+            f"content-encoding {encoding!r} is not supported; send {known} or none", 415
+        )
     if name == "deflate" and body[0] & 0x0F != zlib.DEFLATED:
         window = -window
     worker = zlib.decompressobj(window)

@@ -10,7 +10,7 @@ from toolglot.http1.headers import encode_headers
 
 if TYPE_CHECKING:
     from toolglot.http1.server_connection import ServerConnection
-    from toolglot.http1.server_request import Request
+    from toolglot.http1.server_request import HttpRequest
 
 _LINES: Final = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
@@ -18,18 +18,27 @@ _LINES: Final = {
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
-class Response:
-    """A whole answer."""
+class HttpResponse:
+    """What a handler returns."""
 
-    __slots__ = ("body", "headers", "status")
+    __slots__ = ("begun", "headers", "status")
 
-    begun = False
-    """Whether anything of it was written."""
+    def __init__(self, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.headers = status, dict(headers or {})
+        self.begun = False
+        """Whether anything of it was written, so that it is too late for other headers."""
+
+
+class WholeHttpResponse(HttpResponse):
+    """An answer that is written at once."""
+
+    __slots__ = ("body",)
 
     def __init__(
         self, body: bytes = b"", status: int = 200, headers: Mapping[str, str] | None = None
     ) -> None:
-        self.body, self.status, self.headers = body, status, dict(headers or {})
+        super().__init__(status, headers)
+        self.body = body
 
     def encode(self, *, close: bool, with_body: bool = True) -> bytes:
         """The answer as it is sent."""
@@ -44,22 +53,23 @@ class Response:
         ))  # fmt: skip
 
 
-class StreamResponse:
+class StreamedHttpResponse(HttpResponse):
     """An answer that is written piece by piece."""
 
-    __slots__ = ("_chunked", "_connection", "_ended", "_silent", "begun", "headers", "status")
+    __slots__ = ("_chunked", "_connection", "_ended", "_silent")
 
     def __init__(self, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        self.status, self.headers = status, dict(headers or {})
-        self.begun = self._ended = self._chunked = self._silent = False
+        super().__init__(status, headers)
+        self._ended = self._chunked = self._silent = False
         self._connection: ServerConnection | None = None
 
-    def begin(self, request: "Request") -> None:
+    def begin(self, request: "HttpRequest") -> None:
         """Write the head."""
         connection = request.connection
         if connection is None or connection.closed:
             raise ConnectionResetError("the client disconnected")
-        self._connection, self.begun = connection, True
+        self._connection, self.begun, request.begun = connection, True, True
+        self.headers.update(request.added)
         self._chunked = not request.http_1_0
         self._silent = request.method == "HEAD"
         close = not request.keep_alive or not self._chunked

@@ -11,7 +11,8 @@ from websockets.http11 import Request as WebSocketRequest
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from toolglot.http1.server_request import Request
+from toolglot.http1.server_request import HttpRequest
+from toolglot.http1.server_response import HttpResponse
 
 GOING_AWAY: Final = 1001
 _WAITING_BYTES: Final = 2**20
@@ -19,13 +20,14 @@ _WAITING_BYTES: Final = 2**20
 _SWITCHED: Final = 101
 
 
-class WebSocket:
+class WebSocket(HttpResponse):
     """A WebSocket, from its handshake on."""
 
-    def __init__(self, request: Request, *, max_size: int, heartbeat: float) -> None:
+    def __init__(self, request: HttpRequest, *, max_size: int, heartbeat: float) -> None:
         connection = request.connection
         if connection is None:
             raise ConnectionResetError("the client disconnected")
+        super().__init__(_SWITCHED)
         self._connection = connection
         self._protocol = ServerProtocol(
             max_size=max_size, extensions=[ServerPerMessageDeflateFactory()]
@@ -49,6 +51,7 @@ class WebSocket:
         if not self.accepted:
             return
         self._protocol.send_response(response)
+        self.begun = request.begun = True
         self._flush()
         self._timer = connection.loop.call_later(heartbeat, self._beat)
         connection.take_over(self)

@@ -7,7 +7,6 @@ tried. After that, a failure is reported in the stream, in the client's own prot
 from collections.abc import Mapping
 from typing import Final
 
-import aiohttp
 from msgspec import Struct
 
 from toolglot import demo
@@ -26,13 +25,14 @@ from toolglot.gateway.relay.missing_path import is_missing_path, wrong_base_url
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.ir import ApiError, Response
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
-_BROKEN: Final = (aiohttp.ClientError, TimeoutError)
+_BROKEN: Final = (ReplyError, TimeoutError)
 """Exceptions that reading a reply can end in."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 """Headers of a provider on which clients act."""
@@ -72,9 +72,7 @@ class Delivery:
 
     # --- a provider's reply -----------------------------------------------------------------------
 
-    async def begin(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse
-    ) -> OpenedStream | ApiError | None:
+    async def begin(self, attempt: Attempt, reply: Reply) -> OpenedStream | ApiError | None:
         """Read enough of a reply to know what it is. None: it was delivered whole. An error: it is
         unusable, and nothing of it was sent to the client.
         """
@@ -115,7 +113,7 @@ class Delivery:
         return None
 
     async def _begin_stream(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
+        self, attempt: Attempt, reply: Reply, head: bytes
     ) -> OpenedStream | ApiError:
         """The beginning is held back for a moment: as long as nothing was sent, a failure can be
         reported with its status, or another target can be tried.
@@ -129,12 +127,10 @@ class Delivery:
             return OpenedStream(translator, held)
         return failure
 
-    async def stream(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: OpenedStream
-    ) -> None:
+    async def stream(self, attempt: Attempt, reply: Reply, begun: OpenedStream) -> None:
         """The rest of a stream, piece by piece; resumed for every chunk, so nothing is nested."""
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
-        waiting, read = telemetry.waiting(), reply.content.readany
+        waiting, read = telemetry.waiting(), reply.read_some
         await self._begin_writing(attempt)
         open_stream = OpenStream(
             writer, get_protocol(self._request.protocol).SURFACE.stream.keep_alive
@@ -282,12 +278,12 @@ class Delivery:
         self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
 
 
-def _missing_path(attempt: Attempt, reply: aiohttp.ClientResponse, body: bytes) -> ApiError | None:
+def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | None:
     """The error of a provider that does not know the path; a model may be unknown instead."""
     upstream = attempt.target.upstream
     if upstream is None or not is_missing_path(reply.status, body):
         return None
-    return wrong_base_url(upstream, attempt.exchange.provider, str(reply.url))
+    return wrong_base_url(upstream, attempt.exchange.provider, reply.url)
 
 
 def _summary(receipt: Receipt) -> str:

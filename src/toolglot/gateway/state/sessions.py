@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
@@ -32,6 +31,7 @@ from toolglot.gateway.state.stored_responses import (
     new_id,
 )
 from toolglot.gateway.storage.store import Store
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
@@ -220,7 +220,7 @@ class SessionWriter:
         self._finder = FinalResponseFinder()
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         return self._writer.response
 
     @property
