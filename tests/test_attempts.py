@@ -35,6 +35,7 @@ STATUSES = sorted({*REMEDIES, 200, 201, 301, 400, 405, 413, 422, 501, 505, 520})
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 OTHER_KEY = {401, 402, 403, 429}
 NEXT = AGAIN | OTHER_KEY | {404}
+MEND = {400, 404, 413, 422, 500}
 
 
 def started(*targets):
@@ -55,14 +56,15 @@ def test_the_table(status):
     assert helps.again == (status in AGAIN)
     assert helps.key == (status in OTHER_KEY)
     assert helps.next == (status in NEXT)
+    assert helps.mend == (status in MEND)
 
 
 def test_the_table_is_complete():
-    assert set(REMEDIES) == AGAIN | OTHER_KEY | NEXT
+    assert set(REMEDIES) == AGAIN | OTHER_KEY | NEXT | MEND
 
 
 def test_what_may_succeed_later_may_succeed_elsewhere():
-    assert all(helps.next for helps in REMEDIES.values())
+    assert all(helps.next for helps in REMEDIES.values() if helps.again or helps.key)
 
 
 WAITS = {"none": None, "short": 3.0, "patience": PATIENCE, "long": PATIENCE + 0.1}
@@ -220,6 +222,58 @@ def test_an_unusable_reply(status):
     assert step.error.status == status
 
 
+# --- refusals that were understood ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_changed_request_is_sent_once_to_a_target_and_counts_as_no_retry(status, position):
+    attempts, _ = started(*POSITIONS[position])
+    assert attempts.may_mend(status) == (status in MEND)
+    step = attempts.after(ReplyStarted(status=status, mendable=True))
+    if status not in MEND:
+        plain, _ = started(*POSITIONS[position])
+        assert step == plain.after(ReplyStarted(status=status))
+        return
+    assert step == Ask(target=0, mended=True, healthy=True)
+    assert not attempts.may_mend(status)
+    after = attempts.after(ReplyStarted(status=status, mendable=True))
+    plain, _ = started(*POSITIONS[position])
+    assert after == plain.after(ReplyStarted(status=status)), "as if it had not been mended"
+
+
+def test_a_changed_request_keeps_its_key():
+    attempts, _ = started({"retries": 2, "keys": 3})
+    assert attempts.after(ReplyStarted(status=401)).key == 1
+    step = attempts.after(ReplyStarted(status=400, mendable=True))
+    assert (step.key, step.mended, step.retry, step.pause) == (1, True, False, 0.0)
+
+
+def test_each_target_may_be_sent_a_changed_request():
+    attempts, _ = started({"retries": 0}, {"retries": 0})
+    assert attempts.after(ReplyStarted(status=404, mendable=True)).mended
+    assert attempts.after(ReplyStarted(status=404, mendable=True)) == Ask(target=1, healthy=True)
+    assert attempts.after(ReplyStarted(status=404, mendable=True)).mended
+
+
+def test_a_stream_that_begins_with_a_refusal_is_mended_once():
+    attempts, _ = started({"retries": 0}, {"retries": 0})
+    refusal = ReplyUnusable(ApiError(kind="server", message="no", status=500), True)
+    assert isinstance(attempts.after(ReplyStarted(status=200)), Deliver)
+    assert attempts.may_mend(500)
+    assert attempts.after(refusal) == Ask(target=0, mended=True, healthy=True)
+    assert isinstance(attempts.after(ReplyStarted(status=200)), Deliver)
+    assert attempts.after(refusal) == Ask(target=1), "not twice"
+
+
+def test_nothing_can_be_mended_before_the_start_or_after_the_end():
+    attempts = Attempts([Candidate()])
+    assert not attempts.may_mend(400)
+    attempts.start()
+    assert isinstance(attempts.after(NoReply(error=GONE)), GiveUp)
+    assert not attempts.may_mend(400)
+
+
 # --- order, pauses --------------------------------------------------------------------------------
 
 
@@ -305,6 +359,7 @@ asked_outcomes = st.one_of(
         status=st.sampled_from(STATUSES),
         retry_after=st.none() | st.floats(0, 1e6),
         should_retry=st.booleans(),
+        mendable=st.booleans(),
     ),
 )
 
@@ -318,7 +373,7 @@ def test_it_always_ends_within_its_bounds(targets, data):
         if isinstance(step, Deliver):
             if data.draw(st.booleans(), label="delivered"):
                 break
-            step = attempts.after(ReplyUnusable(data.draw(errors)))
+            step = attempts.after(ReplyUnusable(data.draw(errors), data.draw(st.booleans())))
             continue
         target = targets[step.target]
         asked[step.target] += 1
@@ -331,7 +386,7 @@ def test_it_always_ends_within_its_bounds(targets, data):
         step = attempts.after(data.draw(asked_outcomes), jitter=jitter)
         assert math.isfinite(step.key_rest)
     for place, count in asked.items():
-        assert count <= targets[place].retries + 2, "one more for a dropped connection"
+        assert count <= targets[place].retries + 3, "one for a dropped connection, one mended"
     assert retried <= sum(target.retries for target in targets)
     awake = [not targets[place].resting for place in order]
     assert awake == sorted(awake, reverse=True)

@@ -1,15 +1,17 @@
 """Whom to ask next: retries, other keys and other targets, decided without any I/O.
 
 A request has a list of targets. The first that answers wins; but a target can be busy, refuse a
-key, hang up or answer with an error page, and then something has to be decided: ask it again after
-a pause, ask it with another key, ask the next target, or tell the client. All such decisions are
-made here, and nowhere else. There are three rules for this file:
+key, hang up, answer with an error page or say what it does not accept, and then something has to be
+decided: ask it again after a pause, ask it with another key, ask it with a changed request, ask the
+next target, or tell the client. All such decisions are made here, and nowhere else. There are three
+rules for this file:
 
 1. Everything that decides whether a request is sent again is in this file. Whoever drives it only
    sends requests, waits, and says what happened.
 2. This file knows no clock, no randomness and no sockets. Jitter is passed in; a date in
    `retry-after` is read against a `now` that is passed in.
-3. This file does not know what is asked. Targets are numbers, keys are numbers.
+3. This file does not know what is asked. Targets are numbers, keys are numbers. Whether a refusal
+   was understood, and a request can be changed so that it may be accepted, is passed in.
 
 Driving it
 ----------
@@ -38,21 +40,25 @@ It is in one of three states::
 
 What follows from what
 ----------------------
-The columns are tried from left to right. "again" needs a retry that is left; "key" needs, besides,
-a key that this request has not been refused with; "next" needs another target. Where nothing is
-left, a reply is delivered as it is, error or not, and what is no reply is given up with its error.
+The columns are tried from left to right. "mend" needs a refusal that was understood, and that the
+request was not changed for this target before; "again" needs a retry that is left; "key" needs,
+besides, a key that this request has not been refused with; "next" needs another target. Where
+nothing is left, a reply is delivered as it is, error or not, and what is no reply is given up with
+its error.
 
-    what happened                                  key      again      next  healthy
-    ---------------------------------------------  -------  ---------  ----  -------
-    connection dropped, first time at this target           at once *
-    connection dropped again, cannot connect                pause      yes   no
-    no reply in time                                        pause      yes   no
-    408, 409, 425, 500, 502, 503, 504, 529                  pause **   yes   no
-    429                                            at once  pause **   yes   no
-    401, 402, 403                                  at once             yes   yes
-    404                                                                yes   yes
-    any other status                                                         yes
-    a reply that turns out to be none                                  ***
+    what happened                                  mend  key      again      next  healthy
+    ---------------------------------------------  ----  -------  ---------  ----  -------
+    connection dropped, first time at this target                 at once *
+    connection dropped again, cannot connect                      pause      yes   no
+    no reply in time                                              pause      yes   no
+    408, 409, 425, 502, 503, 504, 529                             pause **   yes   no
+    500                                            ****           pause **   yes   no
+    429                                                  at once  pause **   yes   no
+    401, 402, 403                                        at once             yes   yes
+    404                                            ****                      yes   yes
+    400, 413, 422                                  ****                            yes
+    any other status                                                               yes
+    a reply that turns out to be none              ****                      ***
 
     *    A server may close a kept connection at any moment, and some do after every answer. Whether
          the request was read cannot be known; most likely it was not. It is sent once more, and
@@ -62,6 +68,9 @@ left, a reply is delivered as it is, error or not, and what is no reply is given
          so waits better itself.
     ***  If the status of its error is one of those with "next"; it is 502 if it has none. This is
          how an error page, an empty body and a stream that begins with an error end.
+    **** At once, with the changed request and the same key, once for each target; it counts as no
+         retry, and says that the target is healthy. Whoever drives this reads the body of such a
+         reply before it says what happened.
 
 A target that failed often of late is `resting`: it is asked after all others. "healthy" says what
 an outcome tells of a target, for whoever counts; nothing here depends on the count.
@@ -93,6 +102,8 @@ _NO_STATUS: Final = 502
 class Remedy(Struct, frozen=True, kw_only=True):
     """What may help after a status."""
 
+    mend: bool = False
+    """A changed request, if the reply says what was wrong with it."""
     again: bool = False
     """The same request, a while later."""
     key: bool = False
@@ -104,17 +115,21 @@ class Remedy(Struct, frozen=True, kw_only=True):
 _NONE: Final = Remedy()
 _PASSING: Final = Remedy(again=True, next=True)
 _REFUSED: Final = Remedy(key=True, next=True)
+_INVALID: Final = Remedy(mend=True)
 
 REMEDIES: Final[Mapping[int, Remedy]] = {
+    400: _INVALID,
     401: _REFUSED,
     402: _REFUSED,
     403: _REFUSED,
-    404: Remedy(next=True),  # It may not have the model.
+    404: Remedy(mend=True, next=True),  # It may not have the model, or what a request refers to.
     408: _PASSING,
     409: _PASSING,
+    413: _INVALID,
+    422: _INVALID,
     425: _PASSING,
     429: Remedy(again=True, key=True, next=True),
-    500: _PASSING,
+    500: Remedy(mend=True, again=True, next=True),  # So some servers report what is invalid.
     502: _PASSING,
     503: _PASSING,
     504: _PASSING,
@@ -161,9 +176,13 @@ class ReplyStarted(Struct, frozen=True, kw_only=True):
     """Seconds that the server asks to wait."""
     should_retry: bool = True
     """False: the server says that asking again is of no use."""
+    mendable: bool = False
+    """It is a refusal that was understood, and there is a changed request to send."""
 
     @classmethod
-    def of(cls, status: int, headers: Mapping[str, str], now: float) -> "ReplyStarted":
+    def of(
+        cls, status: int, headers: Mapping[str, str], now: float, *, mendable: bool = False
+    ) -> "ReplyStarted":
         """The same, read from headers whose names may be given in lower case."""
         if status not in REMEDIES:
             return cls(status=status)
@@ -171,6 +190,7 @@ class ReplyStarted(Struct, frozen=True, kw_only=True):
             status=status,
             retry_after=retry_after(headers, now),
             should_retry=headers.get("x-should-retry") != "false",
+            mendable=mendable,
         )
 
 
@@ -178,6 +198,8 @@ class ReplyUnusable(Struct, frozen=True):
     """A reply that was to be delivered turned out to be none before its first byte was."""
 
     error: ApiError
+    mendable: bool = False
+    """It is a refusal that was understood, and there is a changed request to send."""
 
 
 Outcome = NoReply | ReplyStarted | ReplyUnusable
@@ -204,6 +226,8 @@ class Ask(_Step, frozen=True, kw_only=True):
     pause: float = 0.0
     retry: bool = False
     """The same target is asked again, which counts."""
+    mended: bool = False
+    """The changed request is to be sent."""
 
 
 class Deliver(_Step, frozen=True, kw_only=True):
@@ -237,7 +261,9 @@ _EXPECTED: Final = {
 class Attempts:
     """The attempts of one request."""
 
-    __slots__ = ("_key", "_left", "_refused", "_resent", "_retried", "_state", "_targets")
+    __slots__ = (
+        "_key", "_left", "_mended", "_refused", "_resent", "_retried", "_state", "_targets",
+    )  # fmt: skip
 
     def __init__(self, targets: Sequence[Candidate]) -> None:
         if not targets:
@@ -249,6 +275,7 @@ class Attempts:
         self._state = _State.READY
         self._retried = 0
         self._resent = False
+        self._mended = False
         self._key = 0
         self._refused: set[int] = set()
 
@@ -267,6 +294,8 @@ class Attempts:
             return self._after_no_reply(outcome, jitter)
         if isinstance(outcome, ReplyStarted):
             return self._after_status(outcome, jitter)
+        if outcome.mendable and self._may_mend(outcome.error.status or _NO_STATUS):
+            return self._mend()
         if remedy(outcome.error.status or _NO_STATUS).next:
             return self._next_target() or self._give_up(outcome.error)
         return self._give_up(outcome.error)
@@ -281,6 +310,8 @@ class Attempts:
 
     def _after_status(self, outcome: ReplyStarted, jitter: float) -> Step:
         helps, wait = remedy(outcome.status), outcome.retry_after
+        if outcome.mendable and self._may_mend(outcome.status):
+            return self._mend()
         healthy = not helps.again
         rest = 0.0
         if helps.key and self._candidate.keys > 1:
@@ -298,7 +329,15 @@ class Attempts:
         self._state = _State.DELIVERING
         return Deliver(healthy=healthy, key_rest=rest)
 
-    # --- the three ways on ------------------------------------------------------------------------
+    def may_mend(self, status: int) -> bool:
+        """Whether it matters if a reply with this status is a refusal that can be mended."""
+        return self._state in (_State.ASKING, _State.DELIVERING) and self._may_mend(status)
+
+    # --- the four ways on -------------------------------------------------------------------------
+
+    def _mend(self) -> Ask:
+        self._mended, self._state = True, _State.ASKING
+        return Ask(target=self._left[0], key=self._key, mended=True, healthy=True)
 
     def _again(self, pause: float, *, healthy: bool, rest: float = 0.0) -> Ask:
         self._retried += 1
@@ -317,7 +356,8 @@ class Attempts:
             return None
         del self._left[0]
         self._state = _State.ASKING
-        self._retried, self._key, self._resent = 0, 0, False
+        self._retried, self._key = 0, 0
+        self._resent = self._mended = False
         self._refused.clear()
         return Ask(target=self._left[0], healthy=healthy, key_rest=rest)
 
@@ -330,6 +370,9 @@ class Attempts:
     @property
     def _candidate(self) -> Candidate:
         return self._targets[self._left[0]]
+
+    def _may_mend(self, status: int) -> bool:
+        return not self._mended and remedy(status).mend
 
     @property
     def _may_retry(self) -> bool:

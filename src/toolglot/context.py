@@ -98,6 +98,10 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     """Check calls in answers against the schemas of their tools: note what is wrong, repair it, or
     mark the call as one to ask for again."""
 
+    mend: Literal["on", "off"] = "on"
+    """Correct mistakes in an answer that stays in its protocol, where agents would stop or break;
+    `off`: it is passed on as it came."""
+
     dialect: str | None = None
     """Convert calls that a model writes into its text: in this dialect, or in any (`auto`). None:
     text is not searched."""

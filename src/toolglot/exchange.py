@@ -24,7 +24,17 @@ from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
-from toolglot.ir import ApiError, Request, Response, StopReason, Usage
+from toolglot.ir import (
+    ApiError,
+    Choice,
+    Request,
+    Response,
+    StopReason,
+    Text,
+    ToolCall,
+    Usage,
+)
+from toolglot.mending import Mending, failed_text, read_error, repair_body, understand
 from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
 from toolglot.registry import get_protocol
@@ -86,20 +96,28 @@ class Exchange:
 
     `client` and `provider` are the protocols of the two sides. `request` comes first; then one of
     `response`, `unfolded` and `stream`, depending on what the provider answers and the client asked
-    for. `notes` and `receipt` say what was changed on both ways.
+    for. `notes` and `receipt` say what was changed on both ways. `repairs` are those of
+    `toolglot.mending` that the request is sent with, after it was refused without them.
     """
 
     __slots__ = (
         "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "options", "provider", "restored_state",
+        "client", "options", "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, provider: str, options: Options | None = None, *, now: int = 0
+        self,
+        client: str,
+        provider: str,
+        options: Options | None = None,
+        *,
+        now: int = 0,
+        repairs: tuple[str, ...] = (),
     ) -> None:
         self.client = client
         self.provider = provider
         self.options = options or Options()
+        self.repairs = repairs
         self._body = b""
         self._path = ""
         self._decoded: Request | None = None
@@ -114,6 +132,10 @@ class Exchange:
 
     def request(self, body: bytes, path: str = "", query: Mapping[str, str] | None = None) -> Sent:
         """What the provider gets for what the client sent."""
+        sent = self._translated(body, path, query)
+        return self._repaired(sent) if self.repairs else sent
+
+    def _translated(self, body: bytes, path: str, query: Mapping[str, str] | None) -> Sent:
         self._begin(body, path)
         if passes_through(body, self.client, self.provider, self.options):
             return self._passed(body, path, query or {})
@@ -149,6 +171,23 @@ class Exchange:
             return None
         self._ctx.receipt()
         return write_known(wire.body, self._ctx) if wire is not None else None
+
+    def _repaired(self, sent: Sent) -> Sent:
+        body = read_body(sent.data)
+        issuer = self.options.issuer
+        made, notes = repair_body(body, self.provider, self.repairs, path=sent.path, issuer=issuer)
+        for note in notes:
+            self._ctx.note(note.code, note.path, note.message, note.severity)
+        self._ctx.receipt()
+        return sent if made == body else replace(sent, data=jsontext.encode(made))
+
+    def understand(self, sent: Sent, status: int, body: bytes) -> Mending | None:
+        """What would make a request acceptable that the provider refused; None: nothing known."""
+        _, surface = self._ctx.surfaces
+        try:
+            return understand(read_error(status, body), surface, read_body(sent.data))
+        except DecodeError:
+            return None
 
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""
@@ -229,6 +268,36 @@ class Exchange:
         if isinstance(adapted, Response) and any(each.logprobs for each in adapted.choices):
             ctx.note("logprobs-dropped", "logprobs", "token probabilities are not streamed on")
         return Answer(data=data, **_outcome(response))
+
+    def recovered(self, body: bytes, *, stream: bool = False) -> Answer | None:
+        """What the client gets for an error that has the text of a call which the provider could
+        not read; None: there is none, or no call of a declared tool in it.
+        """
+        text = failed_text(body)
+        if text is None:
+            return None
+        answer, self._answer = self._answer, None
+        options, self.options = self.options, replace(self.options, dialect="auto")
+        try:
+            ctx = self._answered(body)
+            written = Response(
+                id=ctx.new_id("recovered_"),
+                model=self._asked_model() or "",
+                choices=(Choice(parts=(Text(text=text),), stop=StopReason(kind="end")),),
+            )
+            adapted = adapt_response(written, ctx)
+        finally:
+            self.options = options
+        if not any(isinstance(part, ToolCall) for part in adapted.choices[0].parts):
+            self._answer = answer
+            return None
+        ctx.note("call-recovered", "error.failed_generation")
+        if stream:
+            return Answer(data=encode_stream(adapted, self.client, ctx), **_outcome(adapted))
+        wire = get_protocol(self.client).encode_response(adapted, ctx)
+        return Answer(
+            status=wire.status, headers=wire.headers, data=wire.data(), **_outcome(adapted)
+        )
 
     def stream(self) -> StreamTranslator:
         """What the client gets for a stream, piece by piece."""

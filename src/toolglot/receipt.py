@@ -188,6 +188,12 @@ CATALOGUE: Final[dict[str, Code]] = {
     ),
     "call-unknown": Code("info", "the request does not declare the tool of this call"),
     "message-dropped": Code("info", "the message has no content, so it was dropped"),
+    "request-mended": Code(
+        "info", "the provider refused the request, so it was changed and sent once more"
+    ),
+    "fact-learned": Code(
+        "info", "a refusal of an earlier request said what the provider does not accept"
+    ),
     # responses
     "choices-dropped": Code("lossy", "the target has one choice, so the others were dropped"),
     "stop-mapped": Code(
@@ -200,6 +206,13 @@ CATALOGUE: Final[dict[str, Code]] = {
     ),
     "logprobs-dropped": Code(
         "lossy", "the target cannot express token probabilities, so they were dropped"
+    ),
+    "answer-mended": Code(
+        "info", "the answer had a mistake that stops agents, which was corrected"
+    ),
+    "call-recovered": Code(
+        "info",
+        "the provider could not read the model's call and sent it as an error; it became a call",
     ),
     "event-skipped": Code("lossy", "a broken or unknown event of the stream was skipped"),
     "status-changed": Code(

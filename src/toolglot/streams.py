@@ -276,8 +276,10 @@ class _Follower:
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
-        self.has_output = True
-        return self._pass(self._splitter.feed(data))
+        passed = self._pass(self._splitter.feed(data))
+        # An error that comes first can still be sent in place of an answer.
+        self.has_output = self.has_output or self._outcome.error is None
+        return passed
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())

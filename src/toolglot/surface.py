@@ -165,6 +165,10 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
     formats: frozenset[str] | None = None
     """The formats that its schemas may name; None: any."""
 
+    enforced: bool = False
+    """Its clients send other schemas than it takes: those of requests that stay in the protocol are
+    rewritten, too."""
+
     object_root: bool = False
     """A tool's schema is an object at its top, and no union around one."""
 
@@ -300,6 +304,13 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """Settings that are not accepted, by their names in the interlingua, or else on the wire."""
 
 
+class BodySupport(Struct, frozen=True, kw_only=True):
+    """Members of a request that a provider does not accept, wherever they stand."""
+
+    dropped: frozenset[str] = frozenset()
+    """Their wire paths, with `[]` for every element of a list: `messages[].name`."""
+
+
 class Surface(Struct, frozen=True, kw_only=True):
     """Facts about one protocol. Fields are named as in the interlingua, paths as on the wire."""
 
@@ -349,3 +360,4 @@ class Surface(Struct, frozen=True, kw_only=True):
     cache: CacheSupport = CacheSupport()
     limits: LimitSupport = LimitSupport()
     sampling: SamplingSupport = SamplingSupport()
+    body: BodySupport = BodySupport()

@@ -25,10 +25,11 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
-from toolglot.receipt import Receipt
+from toolglot.receipt import Receipt, Severity
 from toolglot.registry import get_protocol
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
+from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, read_body
 
 Body = bytes | str | dict[str, Any]
@@ -106,13 +107,27 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(request, ctx)
     _, target = ctx.surfaces
-    if restricted is request and target.limits.name is None:
+    if restricted is request and target.limits.name is None and not target.body.dropped:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
         body = {**body, "model": ctx.options.model} if "model" in body else body
-    wire = get_protocol(target.name).encode_request(restricted, ctx)
+    wire = _without_members(get_protocol(target.name).encode_request(restricted, ctx), ctx)
     return None if wire.body == body else wire
+
+
+def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:
+    """A request without the members that its provider does not accept, wherever they stand."""
+    dropped = ctx.target.body.dropped if ctx.target is not None else None
+    if not dropped:
+        return wire
+    body = without_members(wire.body, dropped, lambda path, value: _note_dropped(path, value, ctx))
+    return wire if body is wire.body else replace(wire, body=body)
+
+
+def _note_dropped(path: str, value: object, ctx: Context) -> None:
+    severity: Severity | None = "info" if value in (None, "", [], {}, False) else None
+    ctx.note("field-dropped", path, "the provider does not accept it", severity)
 
 
 def _model_of(wire: WireRequest, source: str) -> str:
@@ -127,7 +142,7 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
     if ctx.options.model is not None:
         request = replace(request, model=ctx.options.model)
     adapt = adapt_in_protocol if source == target else adapt_request
-    return get_protocol(target).encode_request(adapt(request, ctx), ctx)
+    return _without_members(get_protocol(target).encode_request(adapt(request, ctx), ctx), ctx)
 
 
 def passes_through(body: Body, source: str, target: str, options: Options) -> bool:

@@ -90,7 +90,11 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
         return None, None
     try:
         exchange = Exchange(
-            meta.client, meta.provider, options_from_json(meta.options), now=meta.now
+            meta.client,
+            meta.provider,
+            options_from_json(meta.options),
+            now=meta.now,
+            repairs=meta.repairs,
         )
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
@@ -30,9 +31,11 @@ from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.gateway.telemetry.tracing import NO_TRACING, otlp_tracing
-from toolglot.http1.server_connection import Handler
 from toolglot.http1.url_router import UrlRouter
 from toolglot.registry import PROTOCOLS
+
+if TYPE_CHECKING:
+    from toolglot.http1.server_connection import Handler
 
 
 class App:
@@ -61,9 +64,11 @@ class App:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Everything that runs beside the requests."""
-        work = [asyncio.create_task(self._relay.keep_alive())]
+        # Loose tasks, because whatever happens to them must not end the requests.
+        start = asyncio.get_running_loop().create_task
+        work = [start(self._relay.keep_alive())]
         if self._path is not None:
-            work.append(asyncio.create_task(watch(self._path, self._relay.use)))
+            work.append(start(watch(self._path, self._relay.use)))
         try:
             yield
         finally:

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
@@ -135,6 +136,10 @@ class Provider(_Table, frozen=True, kw_only=True):
     schema_dialect: str | None = None
     stream_tools: Literal["live", "buffered"] = "live"
     validate: Literal["off", "note", "repair", "retry"] = "off"
+    mend: Literal["on", "off"] | None = None
+    """Change a request that the provider refuses, and send it once more; correct mistakes in
+    answers that stop agents. `off`: neither. None: as for all providers."""
+
     rules: str | Mapping[str, Any] | None = None
     """The name of a preset of tool rules, or a table of facts that are laid over the provider's
     rule book: `"tools.kinds" = ["function"]`."""
@@ -167,6 +172,9 @@ class RouteConfig(_Table, frozen=True, kw_only=True):
 
 class Config(_Table, frozen=True, kw_only=True):
     """The whole file."""
+
+    mend: Literal["on", "off"] = "on"
+    """`mend` of all providers that say nothing of it themselves."""
 
     server: Server = Server()
     providers: Mapping[str, Provider] = {}
@@ -235,7 +243,9 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
     """All keys of tables, and the words that can stand there if only some can."""
     for table in tables:
         for name, kind in get_type_hints(table).items():
-            yield name, get_args(kind) if get_origin(kind) is Literal else ()
+            either = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+            words = (get_args(each) for each in either if get_origin(each) is Literal)
+            yield name, next(words, ())
 
 
 _WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts, RouteConfig))

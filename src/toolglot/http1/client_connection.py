@@ -7,7 +7,7 @@ reply ends. If the reader is slow, the socket is read no further.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import httptools
 
@@ -34,7 +34,7 @@ class Reply:
 
     __slots__ = (
         "_connection", "_decompress", "_done", "_error", "_paused", "_pieces", "_sink", "_size",
-        "_waiter", "headers", "status", "url",
+        "_waiter", "_whole", "headers", "status", "url",
     )  # fmt: skip
 
     def __init__(self, connection: "ClientConnection", status: int, headers: Headers) -> None:
@@ -44,11 +44,12 @@ class Reply:
         self._pieces: list[bytes] = []
         self._size = 0
         self._done = self._paused = False
+        self._whole: bytes | None = None
         self._error: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._sink: Callable[[bytes], None] | None = None
 
-    async def __aenter__(self) -> "Reply":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -79,7 +80,9 @@ class Reply:
         return self._take()
 
     async def read(self, most: int | None = None) -> bytes:
-        """All of it, or a `ReplyError` if it is longer than allowed."""
+        """All of it, or a `ReplyError` if it is longer than allowed. It can be read again."""
+        if self._whole is not None:
+            return self._whole
         pieces: list[bytes] = []
         size = 0
         while True:
@@ -93,7 +96,8 @@ class Reply:
             if self._error is not None:
                 raise self._error
             if self._done:
-                return b"".join(pieces)
+                self._whole = b"".join(pieces)
+                return self._whole
             await self._wait()
 
     def _take(self) -> bytes:
@@ -188,17 +192,19 @@ class ClientConnection(asyncio.Protocol):
 
     __slots__ = (
         "_deadline", "_head", "_head_size", "_idle", "_parser", "_pieces", "_reply", "_skipping",
-        "_timer", "_transport", "_until_closed", "_waiter", "idle_since", "loop", "released", "url",
+        "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since", "loop", "lost",
+        "url",
     )  # fmt: skip
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        released: Callable[["ClientConnection", bool], None],
+        free: Callable[["ClientConnection"], None],
+        lost: Callable[["ClientConnection"], None],
     ) -> None:
         self.loop = loop
-        self.released = released
-        """Called when a reply has ended: whether the connection can be used again."""
+        self.free, self.lost = free, lost
+        """Called when the connection can be used again, and when it never can."""
         self.url = ""
         self.idle_since = 0.0
         self._transport: asyncio.Transport | None = None
@@ -227,7 +233,8 @@ class ClientConnection(asyncio.Protocol):
             raise ConnectionDroppedError("the server closed the connection")
         self.url, self._idle = url, idle
         self._parser = httptools.HttpResponseParser(self)
-        self._waiter = waiter = self.loop.create_future()
+        waiter: asyncio.Future[Reply] = self.loop.create_future()
+        self._waiter = waiter
         self._watch(first_byte)
         transport.write(data)
         try:
@@ -248,12 +255,12 @@ class ClientConnection(asyncio.Protocol):
 
     def pause_reading(self) -> None:
         if self.usable:
-            cast(asyncio.Transport, self._transport).pause_reading()
+            cast("asyncio.Transport", self._transport).pause_reading()
             self._deadline = float("inf")  # It is not the server that is silent.
 
     def resume_reading(self) -> None:
         if self.usable:
-            cast(asyncio.Transport, self._transport).resume_reading()
+            cast("asyncio.Transport", self._transport).resume_reading()
             self._watch(self._idle)
 
     # --- silence ----------------------------------------------------------------------------------
@@ -287,7 +294,7 @@ class ClientConnection(asyncio.Protocol):
     # --- the transport ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         if self._parser is None:
@@ -326,7 +333,7 @@ class ClientConnection(asyncio.Protocol):
             words = str(exc or "") or "the server closed the connection"
             self._fail(ConnectionDroppedError(words))
         self._stop_watching()
-        self.released(self, False)
+        self.lost(self)
 
     def _fail(self, error: Exception) -> None:
         reply, self._reply = self._reply, None
@@ -345,7 +352,7 @@ class ClientConnection(asyncio.Protocol):
             self._deliver(reply)
             reply.ended()
         if reusable and self.usable:
-            self.released(self, True)
+            self.free(self)
         elif self._transport is not None:
             self._transport.close()
 

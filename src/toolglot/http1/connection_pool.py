@@ -5,7 +5,7 @@ import base64
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
@@ -27,6 +27,10 @@ _SAFE: Final = "!$%&'()*+,-./:;=?@_~"
 
 class ConnectError(ReplyError):
     """No connection could be made."""
+
+
+class InvalidUrlError(ConnectError, ValueError):
+    """The URL of a request is none."""
 
 
 class Origin(Struct, frozen=True):
@@ -142,17 +146,14 @@ class ConnectionPool:
     async def _connect(self, origin: Origin) -> ClientConnection:
         loop = asyncio.get_running_loop()
 
-        def released(connection: ClientConnection, reusable: bool) -> None:  # noqa: FBT001
-            if reusable:
-                self._put(origin, connection)
-            else:
-                self._all.discard(connection)
-                idle = self._idle.get(origin)
-                if idle and connection in idle:
-                    idle.remove(connection)
+        def lost(connection: ClientConnection) -> None:
+            self._all.discard(connection)
+            idle = self._idle.get(origin)
+            if idle and connection in idle:
+                idle.remove(connection)
 
         def make() -> ClientConnection:
-            return ClientConnection(loop, released)
+            return ClientConnection(loop, partial(self._put, origin), lost)
 
         try:
             if origin.proxy is not None:
@@ -232,12 +233,12 @@ def _address(url: str, proxy: str | None) -> _Address:
     try:
         parts = urlsplit(url)
         port = parts.port
-        host = parts.hostname
-        if parts.scheme not in _PORTS or not host:
-            raise ConnectError(f"{url} is no URL of http or https")
+        host = parts.hostname or ""
         host = host if host.isascii() else host.encode("idna").decode()
     except ValueError as error:
-        raise ConnectError(f"{url} is no URL: {error}") from None
+        raise InvalidUrlError(f"{url} is no URL: {error}") from None
+    if parts.scheme not in _PORTS or not host:
+        raise InvalidUrlError(f"{url} is no URL of http or https")
     origin = Origin(parts.scheme, host, port or _PORTS[parts.scheme], proxy)
     target = quote(parts.path or "/", safe=_SAFE)
     query = quote(parts.query, safe=_SAFE)

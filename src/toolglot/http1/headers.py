@@ -1,7 +1,9 @@
 """Headers of a message: names in lower case, values as they came."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final, TypeVar, overload
+
+_T = TypeVar("_T")
 
 _LIST: Final = frozenset({"accept", "accept-encoding", "connection", "te", "vary", "via"})
 """Headers whose values may be joined. Of all others the first counts."""
@@ -35,7 +37,14 @@ class Headers(Mapping[str, str]):
         found = self._found
         return found[name] if name in found else found[name.lower()]
 
-    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+    @overload
+    def get(self, name: str, /) -> str | None: ...
+
+    @overload
+    def get(self, name: str, /, default: str | _T) -> str | _T: ...
+
+    def get(self, name: str, /, default: Any = None) -> Any:
+        """The value of a header, without the detour of an exception."""
         found = self._found.get(name)
         return found if found is not None else self._found.get(name.lower(), default)
 

@@ -47,7 +47,7 @@ class HttpServer:
         self._listeners.append(listener)
 
     async def close(self, seconds: float) -> None:
-        """Accept nothing more, and let answers under way end; after so many seconds cut them off."""
+        """Accept nothing more, and let answers end; cut them off after so many seconds."""
         self.closing = True
         for listener in self._listeners:
             listener.close()

@@ -26,7 +26,7 @@ _UNWANTED: Final = 2**16
 """Bytes of a body that are taken before somebody reads it."""
 _PIPELINED: Final = 16
 _LINGER: Final = 2.0
-"""Seconds for which a client may go on sending what nobody reads, so that it can read its answer."""
+"""Seconds for which a client may go on sending what nobody reads, before it reads its answer."""
 _NEVER: Final = float("inf")
 
 Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
@@ -62,9 +62,9 @@ class ServerConnection(asyncio.Protocol):
     """A connection of a client."""
 
     __slots__ = (
-        "_counted", "_drain_waiters", "_head", "_head_size", "_lingering", "_muted", "_parser", "_paused",
-        "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable", "current",
-        "deadline", "limits", "loop", "on_writable", "remote", "server",
+        "_counted", "_drain_waiters", "_head", "_head_size", "_lingering", "_muted", "_parser",
+        "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable",
+        "current", "deadline", "limits", "loop", "on_pause", "on_resume", "remote", "server",
     )  # fmt: skip
 
     def __init__(self, server: "HttpServer") -> None:
@@ -74,7 +74,8 @@ class ServerConnection(asyncio.Protocol):
         """When the connection is closed, unless something happens before."""
         self.current: HttpRequest | None = None
         """The request that is being answered."""
-        self.on_writable: Callable[[bool], None] | None = None
+        self.on_pause: Callable[[], None] | None = None
+        self.on_resume: Callable[[], None] | None = None
         """Called when the client no longer keeps up with what is written, and when it does."""
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
@@ -127,10 +128,10 @@ class ServerConnection(asyncio.Protocol):
     def body_wanted(self) -> None:
         """Somebody waits for the body of the current request."""
         request = self.current
-        if request is not None and (request.headers.get("expect") or "").lower() == "100-continue":
-            if not request.body.size:
+        if request is not None and request is self._reading:
+            expected = (request.headers.get("expect") or "").lower()
+            if expected == "100-continue" and not request.body.size:
                 self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if request is self._reading and request is not None:
             self.deadline = self.loop.time() + self.limits.body_seconds
         self.resume_reading()
 
@@ -145,7 +146,7 @@ class ServerConnection(asyncio.Protocol):
     # --- the transport ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.remote = str(peer[0]) if isinstance(peer, tuple) else ""
         self._parser = httptools.HttpRequestParser(self)
@@ -169,7 +170,7 @@ class ServerConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         return False
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         self._transport = None
         self.server.lost(self)
         self.deadline = _NEVER
@@ -179,18 +180,18 @@ class ServerConnection(asyncio.Protocol):
             self._upgraded.connection_lost()
         elif self._task is not None:
             self._task.cancel()
-        self.on_writable = None
+        self.on_pause = self.on_resume = None
 
     def pause_writing(self) -> None:
         self._writable = False
-        if self.on_writable is not None:
-            self.on_writable(False)
+        if self.on_pause is not None:
+            self.on_pause()
 
     def resume_writing(self) -> None:
         self._writable = True
         self._wake_drain()
-        if self.on_writable is not None:
-            self.on_writable(True)
+        if self.on_resume is not None:
+            self.on_resume()
 
     def _wake_drain(self) -> None:
         waiters, self._drain_waiters = self._drain_waiters, []
@@ -201,12 +202,12 @@ class ServerConnection(asyncio.Protocol):
     def pause_reading(self) -> None:
         if not self._paused and not self.closed:
             self._paused = True
-            cast(asyncio.Transport, self._transport).pause_reading()
+            cast("asyncio.Transport", self._transport).pause_reading()
 
     def resume_reading(self) -> None:
         if self._paused and not self.closed:
             self._paused = False
-            cast(asyncio.Transport, self._transport).resume_reading()
+            cast("asyncio.Transport", self._transport).resume_reading()
 
     # --- the parser -------------------------------------------------------------------------------
 
@@ -353,7 +354,7 @@ class ServerConnection(asyncio.Protocol):
         except (ConnectionError, asyncio.CancelledError):
             self.abort()
             return
-        except Exception:
+        except Exception:  # noqa: BLE001 - a fault of a handler ends its connection and no other
             _log.exception("%s %s failed", request.method, request.path)
             self.abort()
             return
@@ -377,7 +378,7 @@ class ServerConnection(asyncio.Protocol):
         return not request.keep_alive or self.server.closing
 
     def _finished(self, request: HttpRequest) -> None:
-        self.current = self._task = self.on_writable = None
+        self.current = self._task = self.on_pause = self.on_resume = None
         if self.closed:
             return
         if self._closes(request):
@@ -401,10 +402,10 @@ class ServerConnection(asyncio.Protocol):
             return
         reading = self._reading
         self._lingering = True
-        if reading is None or not cast(asyncio.Transport, self._transport).can_write_eof():
+        if reading is None or not cast("asyncio.Transport", self._transport).can_write_eof():
             self.close()
             return
-        cast(asyncio.Transport, self._transport).write_eof()
+        cast("asyncio.Transport", self._transport).write_eof()
         self.deadline = self.loop.time() + _LINGER
         self.resume_reading()
 

@@ -1,6 +1,5 @@
 """A request of a client, from its head on."""
 
-import asyncio
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -10,6 +9,8 @@ from urllib.parse import parse_qsl, unquote
 from toolglot.http1.headers import Headers
 
 if TYPE_CHECKING:
+    import asyncio
+
     from toolglot.http1.server_connection import ServerConnection
 
 _WINDOWS: Final = {
@@ -163,9 +164,9 @@ class RequestBody:
     async def read(self) -> bytes:
         self.wanted = True
         connection = self._request.connection
-        if not self.complete and self.error is None and connection is not None:
+        if not self._settled and connection is not None:
             connection.body_wanted()
-            while not self.complete and self.error is None:
+            while not self._settled:
                 self._waiter = connection.loop.create_future()
                 await self._waiter
         if self.error is not None:
@@ -175,6 +176,10 @@ class RequestBody:
         body = self._pieces[0] if self._pieces else b""
         encoding = self._request.headers.get("content-encoding")
         return body if not encoding or not body else _decompress(body, encoding, self._limit)
+
+    @property
+    def _settled(self) -> bool:
+        return self.complete or self.error is not None
 
     def let_go(self) -> None:
         """Forget the bytes."""

@@ -17,28 +17,29 @@ class Tunnel(asyncio.Protocol):
 
     async def open(self, authority: str, login: str | None) -> asyncio.Transport:
         """Ask for a tunnel; the transport through it."""
-        transport = cast(asyncio.Transport, self._transport)
+        transport = cast("asyncio.Transport", self._transport)
         header = f"Proxy-Authorization: {login}\r\n" if login else ""
         words = f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{header}\r\n"
         transport.write(words.encode())
         try:
             line = (await self._answer).partition(b"\r\n")[0].decode("latin-1")
-            if line.split(" ")[1:2] != ["200"]:
-                raise OSError(f"the proxy refused: {line}")
         except BaseException:
             transport.abort()
             raise
+        if line.split(" ")[1:2] != ["200"]:
+            transport.abort()
+            raise OSError(f"the proxy refused: {line}")
         return transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._data += data
         if self._answer.done():
             return
         if _END in self._data:
-            cast(asyncio.Transport, self._transport).pause_reading()
+            cast("asyncio.Transport", self._transport).pause_reading()
             self._answer.set_result(self._data)
         elif len(self._data) > _LONGEST:
             self._answer.set_exception(OSError("the proxy's answer is no HTTP"))

@@ -1,9 +1,9 @@
 """A WebSocket of a client, on the sans-IO protocol of the `websockets` library."""
 
-import asyncio
 from collections import deque
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
+from msgspec import Struct
 from websockets.datastructures import Headers as WebSocketHeaders
 from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 from websockets.frames import Frame, Opcode
@@ -14,10 +14,19 @@ from websockets.server import ServerProtocol
 from toolglot.http1.server_request import HttpRequest
 from toolglot.http1.server_response import HttpResponse
 
-GOING_AWAY: Final = 1001
+if TYPE_CHECKING:
+    import asyncio
+
 _WAITING_BYTES: Final = 2**20
 """Bytes of messages that may wait for their reader before the socket is read no further."""
 _SWITCHED: Final = 101
+
+
+class WebSocketMessage(Struct, frozen=True):
+    """What a client sent."""
+
+    data: bytes
+    text: bool
 
 
 class WebSocket(HttpResponse):
@@ -32,7 +41,7 @@ class WebSocket(HttpResponse):
         self._protocol = ServerProtocol(
             max_size=max_size, extensions=[ServerPerMessageDeflateFactory()]
         )
-        self._messages: deque[tuple[bool, bytes]] = deque()
+        self._messages: deque[WebSocketMessage] = deque()
         self._waiting = 0
         self._parts: list[bytes] = []
         self._text = False
@@ -45,7 +54,7 @@ class WebSocket(HttpResponse):
         headers = WebSocketHeaders(list(request.headers.items()))
         self._protocol.receive_data(WebSocketRequest(request.raw_path, headers).serialize())
         (handshake,) = self._protocol.events_received()
-        response = self._protocol.accept(cast(WebSocketRequest, handshake))
+        response = self._protocol.accept(cast("WebSocketRequest", handshake))
         self.accepted = response.status_code == _SWITCHED
         """Whether the handshake is right."""
         if not self.accepted:
@@ -56,19 +65,19 @@ class WebSocket(HttpResponse):
         self._timer = connection.loop.call_later(heartbeat, self._beat)
         connection.take_over(self)
 
-    async def receive(self) -> tuple[bool, bytes] | None:
-        """The next message and whether it is text; None: the client disconnected."""
+    async def receive(self) -> WebSocketMessage | None:
+        """The next message; None: the client disconnected."""
         while not self._messages:
             if self._closed:
                 return None
             self._waiter = self._connection.loop.create_future()
             await self._waiter
-        text, data = self._messages.popleft()
-        self._waiting -= len(data)
+        message = self._messages.popleft()
+        self._waiting -= len(message.data)
         if self._paused and self._waiting < _WAITING_BYTES:
             self._paused = False
             self._connection.resume_reading()
-        return text, data
+        return message
 
     async def send_text(self, data: bytes) -> None:
         """Send a message, and wait while the client does not keep up."""
@@ -119,7 +128,7 @@ class WebSocket(HttpResponse):
         self._parts.append(bytes(frame.data))
         if frame.fin:
             data, self._parts = b"".join(self._parts), []
-            self._messages.append((self._text, data))
+            self._messages.append(WebSocketMessage(data, self._text))
             self._waiting += len(data)
             if self._waiting > _WAITING_BYTES and not self._paused:
                 self._paused = True

@@ -6,7 +6,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from toolglot.surface import Surface
@@ -29,6 +29,7 @@ _CHANGEABLE: Final = (
     "tools.name_rule",
     "tools.own",
     "tools.strict_default",
+    "schema.enforced",
     "schema.formats",
     "schema.object_root",
     "schema.output",
@@ -49,6 +50,7 @@ _CHANGEABLE: Final = (
     "limits.name",
     "sampling.dropped",
     "sampling.temperature",
+    "body.dropped",
 )
 """What a provider may accept less of; the other facts are the form of the protocol itself."""
 
@@ -103,3 +105,15 @@ def with_facts(
         made = replace(holder, **{fact: combine(getattr(holder, fact), read_fact(name, value))})
         surface = replace(surface, **{group: made}) if group else made
     return surface
+
+
+def plain_fact(surface: Surface, name: str) -> Any:
+    """The value of a fact as a user would write it."""
+    group, _, fact = name.rpartition(".")
+    value = getattr(getattr(surface, group) if group else surface, fact)
+    if value is None:
+        return ANY
+    plain = to_builtins(value)
+    if isinstance(value, frozenset):
+        return sorted(plain)
+    return list(plain) if isinstance(plain, tuple) else plain

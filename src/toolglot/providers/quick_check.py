@@ -114,6 +114,19 @@ def _no_tools(members: _Members, _target: Surface) -> bool:
     return "tools" not in members
 
 
+def _no_dropped_members(members: _Members, target: Surface) -> bool:
+    """Whether no member has a name that is not accepted there; the texts of long ones tell."""
+    for path in target.body.dropped:
+        first, last = path.partition("[")[0].partition(".")[0], path.rpartition(".")[2]
+        if first in members and (first == path or _mentions(members[first], last)):
+            return False
+    return True
+
+
+def _mentions(value: Any, key: str) -> bool:
+    return f'"{key}"'.encode() in jsontext.encode(value)
+
+
 _CHECKS: Final[Mapping[str, _Check]] = {
     "limits.least": _limit,
     "limits.most": _limit,
@@ -123,5 +136,6 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.most": _number_of_tools,
     "tools.effort": _no_tools,
     "reasoning.efforts": _effort,
+    "body.dropped": _no_dropped_members,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""

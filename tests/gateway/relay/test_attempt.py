@@ -9,6 +9,7 @@ from toolglot.gateway.config import Config, Provider
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.incoming import read_incoming
 from toolglot.gateway.relay.attempt import prepare
+from toolglot.gateway.relay.learned_facts import LearnedFacts
 from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.gateway.relay.routing import Router
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
@@ -29,7 +30,8 @@ def prepared(target, path="/v1/messages", body=BODY, **headers):
     }
     config = Config(providers=providers)
     (to,) = Router(config, make_upstreams(config, {})).targets(target)
-    return asyncio.run(prepare(request, to, telemetry, None, None)), telemetry
+    making = prepare(request, to, telemetry, session=None, memory=None, learned=LearnedFacts())
+    return asyncio.run(making), telemetry
 
 
 def test_in_the_same_protocol():

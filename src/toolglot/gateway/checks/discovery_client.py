@@ -8,7 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Final
 from urllib.parse import urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies, proxy_bypass  # noqa: TID251 - nothing is requested
 
 from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.errors import ToolglotError

@@ -141,9 +141,9 @@ def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
 def _host(origin: str) -> str | None:
     try:
         url = urlsplit(origin)
-        return url.hostname if url.scheme in ("http", "https") else None
     except ValueError:
         return None
+    return url.hostname if url.scheme in ("http", "https") else None
 
 
 def _preflight(request: HttpRequest) -> HttpResponse:

@@ -36,7 +36,10 @@ class Application(Protocol):
 
     max_body: int
 
-    handle: Handler
+    @property
+    def handle(self) -> Handler:
+        """Answers a request."""
+        ...
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Everything that runs beside the requests."""

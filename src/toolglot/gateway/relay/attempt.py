@@ -13,12 +13,14 @@ from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.relay.learned_facts import NOTHING, LearnedFacts
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
+from toolglot.mending import Mending
 from toolglot.registry import get_protocol
 
 
@@ -35,18 +37,35 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """What is sent, except for the key; None: the built-in model answers."""
     keys: tuple[str | None, ...] = (None,)
     """The keys to use, in their order."""
+    sent: Sent | None = None
+    """The request in the provider's protocol."""
 
 
 async def prepare(
     request: IncomingRequest,
     target: Target,
     telemetry: RequestTelemetry,
+    *,
+    session: Session | None,
+    memory: KeptReasoning | None,
+    learned: LearnedFacts,
+) -> Attempt:
+    """Translate a request for a target, and report that it is about to be sent."""
+    exchange = make_exchange(request, target, learned)
+    telemetry.translating(exchange)
+    attempt = await translate(request, target, exchange, session, memory)
+    return report(request, attempt, telemetry)
+
+
+async def translate(
+    request: IncomingRequest,
+    target: Target,
+    exchange: Exchange,
     session: Session | None,
     memory: KeptReasoning | None,
 ) -> Attempt:
     """Translate a request for a target."""
-    upstream, exchange = target.upstream, _exchange(request, target)
-    telemetry.translating(exchange)
+    upstream = target.upstream
     asked, sent = request.body, None
     echo: Mapping[str, Any] = {}
     try:
@@ -67,31 +86,39 @@ async def prepare(
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
     exchange.echo(echo)
     if upstream is None or sent is None:
-        telemetry.record.provider = target.name
         return Attempt(target=target, exchange=exchange, asked=asked, echo=echo)
-    outbound = _outbound(request, upstream, target.model, exchange, sent)
-    telemetry.upstream_request(
-        exchange,
-        provider=upstream.name,
-        model=target.model,
-        sent=outbound,
-        path=request.path,
-        body=request.body,
-        stream=request.stream,
-        asked=asked,
-        echo=echo,
-    )
-    log_lines(request.id, _tool_lines(request, asked, exchange.provider, sent))
-    if trace := telemetry.trace_headers():
-        outbound = replace(outbound, headers={**outbound.headers, **trace})
     return Attempt(
         target=target,
         exchange=exchange,
         asked=asked,
         echo=echo,
-        outbound=outbound,
+        outbound=_outbound(request, upstream, target.model, exchange, sent),
         keys=tuple(upstream.keys_for(request.key)),
+        sent=sent,
     )
+
+
+def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemetry) -> Attempt:
+    """The attempt with the headers of its trace; it is about to be sent."""
+    upstream, outbound, sent = attempt.target.upstream, attempt.outbound, attempt.sent
+    if upstream is None or outbound is None or sent is None:
+        telemetry.record.provider = attempt.target.name
+        return attempt
+    telemetry.upstream_request(
+        attempt.exchange,
+        provider=upstream.name,
+        model=attempt.target.model,
+        sent=outbound,
+        path=request.path,
+        body=request.body,
+        stream=request.stream,
+        asked=attempt.asked,
+        echo=attempt.echo,
+    )
+    log_lines(request.id, _tool_lines(request, attempt.asked, attempt.exchange.provider, sent))
+    if trace := telemetry.trace_headers():
+        return replace(attempt, outbound=replace(outbound, headers={**outbound.headers, **trace}))
+    return attempt
 
 
 def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sent) -> Iterator[str]:
@@ -102,7 +129,15 @@ def _tool_lines(request: IncomingRequest, asked: bytes, provider: str, sent: Sen
     )
 
 
-def _exchange(request: IncomingRequest, target: Target) -> Exchange:
+def make_exchange(
+    request: IncomingRequest,
+    target: Target,
+    learned: LearnedFacts,
+    mending: Mending | None = None,
+) -> Exchange:
+    """The translation for a target, with what was learned of it; `mending` is what a refusal of
+    this request taught.
+    """
     upstream, now = target.upstream, int(time.time())
     if upstream is None:
         return Exchange(request.protocol, request.protocol, now=now)
@@ -110,7 +145,19 @@ def _exchange(request: IncomingRequest, target: Target) -> Exchange:
     options = upstream.options(
         target.model, request.model, strict=request.strict, protocol=protocol
     )
-    return Exchange(request.protocol, protocol, options, now=now)
+    known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING
+    if known is not NOTHING:
+        options = known.options_for(options)
+    repairs = mending.repairs if mending is not None else ()
+    if mending is not None:
+        options = mending.options_for(options)
+    exchange = Exchange(request.protocol, protocol, options, now=now, repairs=repairs)
+    if known is not NOTHING:
+        exchange.note("fact-learned", "", f"{upstream.name} refused a request before: {known}")
+    if mending is not None:
+        words = f"{upstream.name} said: {mending.words}; changed: {mending}"
+        exchange.note("request-mended", "", words)
+    return exchange
 
 
 def _outbound(

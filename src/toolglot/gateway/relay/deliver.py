@@ -30,6 +30,7 @@ from toolglot.ir import ApiError, Response
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
+from toolglot.wire.sse import SseDecoder
 
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
 _BROKEN: Final = (ReplyError, TimeoutError)
@@ -98,6 +99,8 @@ class Delivery:
         if missing is not None:
             return missing
         try:
+            if reply.status >= FIRST_ERROR and await self._recover(attempt, body):
+                return None
             if reply.status < FIRST_ERROR and self._request.stream:
                 answer = exchange.unfolded(body)
             else:
@@ -112,16 +115,36 @@ class Delivery:
         await self._deliver_answer(attempt, answer, reply.status)
         return None
 
+    async def _recover(self, attempt: Attempt, body: bytes) -> bool:
+        """Deliver an error that has the text of a call as that call, if it is one."""
+        upstream = attempt.target.upstream
+        if upstream is None or not upstream.mends:
+            return False
+        answer = attempt.exchange.recovered(body, stream=self._request.stream)
+        if answer is None:
+            return False
+        await self._deliver_answer(attempt, answer, answer.status)
+        return True
+
     async def _begin_stream(
         self, attempt: Attempt, reply: Reply, head: bytes
-    ) -> OpenedStream | ApiError:
+    ) -> OpenedStream | ApiError | None:
         """The beginning is held back for a moment: as long as nothing was sent, a failure can be
         reported with its status, or another target can be tried.
         """
-        translator = attempt.exchange.stream()
+        translator, seen = attempt.exchange.stream(), list[bytes]()
+
+        def got(chunk: bytes) -> None:
+            self._telemetry.upstream_chunk(chunk)
+            seen.append(chunk)
+
         with self._telemetry.waiting():
-            held = await read_beginning(reply, translator, head, self._telemetry.upstream_chunk)
+            held = await read_beginning(reply, translator, head, got)
         failure = translator.error
+        if failure is not None and not translator.has_output:
+            for _, payload in SseDecoder().feed(b"".join(seen)):
+                if await self._recover(attempt, payload):
+                    return None
         in_stream = get_protocol(self._request.protocol).SURFACE.stream.errors_inside
         if failure is None or translator.has_output or failure.kind in in_stream:
             return OpenedStream(translator, held)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from toolglot.attempts import Candidate
 from toolglot.context import Options
@@ -143,6 +143,11 @@ class Upstream(Struct, kw_only=True):
         """The name of the rule book that it goes by."""
         return self.profile.name if self.profile else UNKNOWN
 
+    @property
+    def mends(self) -> bool:
+        """Whether refused requests and mistakes in answers are mended."""
+        return self.config.mend != "off"
+
     def protocol_for(self, client: str, model: str = "") -> str:
         """The protocol to ask a model in: the client's own if that is spoken, else the best."""
         offered = [endpoint.protocol for endpoint in self.endpoints]
@@ -219,6 +224,7 @@ class Upstream(Struct, kw_only=True):
             rules=config.rules if isinstance(config.rules, str) else None,
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
+            mend="on" if self.mends else "off",
             **asdict(config.options),
             **more,
         )
@@ -263,7 +269,8 @@ def make_upstreams(
     their health and keys.
     """
     made = {}
-    for name, each in config.providers.items():
+    for name, given in config.providers.items():
+        each = given if given.mend else replace(given, mend=config.mend)
         upstream, before = _make(name, each, environ), (known or {}).get(name)
         same = before is not None and before.config == each and before.keys == upstream.keys
         made[name] = before if same and before is not None else upstream

@@ -29,9 +29,11 @@ from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import Client, SendFailure
 from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import IncomingRequest
-from toolglot.gateway.relay.attempt import Attempt, prepare
+from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.deliver import Delivery, OpenedStream
 from toolglot.gateway.relay.keep_alive import OpenStreams
+from toolglot.gateway.relay.learned_facts import LearnedFacts
+from toolglot.gateway.relay.mend_request import RequestMender, error_body
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
@@ -61,10 +63,13 @@ class Relay:
         self._access = access
         self._memory = memory
         self._streams = OpenStreams()
+        self.learned = LearnedFacts()
 
     def use(self, config: Config) -> None:
         """Route by this configuration from now on; requests under way keep theirs."""
-        upstreams = make_upstreams(config, known=self.router.upstreams)
+        known = self.router.upstreams
+        upstreams = make_upstreams(config, known=known)
+        self.learned.keep([name for name in upstreams if upstreams[name] is known.get(name)])
         self.router = Router(config, upstreams)
         self.config = config
 
@@ -84,16 +89,19 @@ class Relay:
         try:
             targets = self._targets(request)
             attempts, attempt = _attempts(targets), None
+            mender = RequestMender(request, telemetry, session, self._memory, self.learned)
             step: Step = attempts.start()
             while isinstance(step, Ask):
                 target = targets[step.target]
-                if attempt is None or attempt.target is not target:
-                    attempt = await prepare(request, target, telemetry, session, self._memory)
+                if step.mended:
+                    attempt = mender.mended()
+                elif attempt is None or attempt.target is not target:
+                    attempt = await mender.prepare(target)
                 if target.upstream is None:
                     await delivery.respond(attempt, _demo_response(attempt))
                     return writer.response
                 with target.upstream.health:
-                    reply, step = await self._ask(attempt, step, attempts, telemetry)
+                    reply, step = await self._ask(attempt, step, attempts, mender, telemetry)
                     if reply is None:
                         continue
                     async with reply:
@@ -102,7 +110,10 @@ class Relay:
                             await delivery.stream(attempt, reply, begun)
                 if not isinstance(begun, ApiError):
                     return writer.response
-                step = attempts.after(ReplyUnusable(begun))
+                mendable = attempts.may_mend(begun.status or 0) and await mender.understand(
+                    attempt, begun.status or 0, error_body(begun)
+                )
+                step = attempts.after(ReplyUnusable(begun, mendable))
             if attempt is not None and isinstance(step, GiveUp):
                 await delivery.give_up(attempt, step.error)
         except RequestRejectedError as rejected:
@@ -132,7 +143,12 @@ class Relay:
     # --- asking -----------------------------------------------------------------------------------
 
     async def _ask(
-        self, attempt: Attempt, step: Ask, attempts: Attempts, telemetry: RequestTelemetry
+        self,
+        attempt: Attempt,
+        step: Ask,
+        attempts: Attempts,
+        mender: RequestMender,
+        telemetry: RequestTelemetry,
     ) -> tuple[Reply | None, Step]:
         """Do what a step says; the next step, and the reply if that is to deliver it."""
         upstream, outbound, key = attempt.target.upstream, attempt.outbound, attempt.keys[step.key]
@@ -143,11 +159,12 @@ class Relay:
             if step.pause:
                 await asyncio.sleep(step.pause)
             reply = await self.client.send(replace(outbound, headers=headers))
+            mendable = await mender.is_mendable(attempt, reply, attempts)
         jitter = random.random()  # noqa: S311 - not for secrets
-        after = attempts.after(_outcome(upstream.name, reply), jitter=jitter)
+        after = attempts.after(_outcome(upstream.name, reply, mendable=mendable), jitter=jitter)
         _learn(upstream, key, after)
-        retries = isinstance(after, Ask) and after.retry
-        if retries:
+        retries = isinstance(after, Ask) and (after.retry or after.mended)
+        if isinstance(after, Ask) and after.retry:
             telemetry.retried()
         if isinstance(reply, SendFailure):
             return None, after
@@ -164,10 +181,12 @@ def _attempts(targets: list[Target]) -> Attempts:
     return Attempts([target.candidate(now) for target in targets])
 
 
-def _outcome(provider: str, reply: Reply | SendFailure) -> NoReply | ReplyStarted:
+def _outcome(
+    provider: str, reply: Reply | SendFailure, *, mendable: bool
+) -> NoReply | ReplyStarted:
     """What happened, in the terms of `toolglot.attempts`."""
     if not isinstance(reply, SendFailure):
-        return ReplyStarted.of(reply.status, reply.headers, time.time())
+        return ReplyStarted.of(reply.status, reply.headers, time.time(), mendable=mendable)
     if reply.reason == "timeout":
         return NoReply(error=errors.timed_out(provider))
     error = errors.unreachable(provider, scrub(reply.detail))

@@ -37,7 +37,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
-    from toolglot.http1.websocket_connection import WebSocket
+    from toolglot.http1.websocket_connection import WebSocket, WebSocketMessage
 
 _CREATE: Final = "response.create"
 _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
@@ -190,7 +190,7 @@ class _Connection:
         async with asyncio.TaskGroup() as tasks:
             work = tasks.create_task(self._work())
             while (message := await self._socket.receive()) is not None:
-                await self._take(*message)
+                await self._take(message)
             work.cancel()
 
     async def close(self) -> None:
@@ -199,13 +199,13 @@ class _Connection:
         if not self._busy and self._frames.empty():
             await self._socket.close(_GOING_AWAY)
 
-    async def _take(self, text: bool, frame: bytes) -> None:
-        if not text:
+    async def _take(self, message: "WebSocketMessage") -> None:
+        if not message.text:
             await self._reject("expected a text frame")
         elif self._frames.full():
             await self._reject(f"{_WAITING} requests are waiting already")
         else:
-            self._frames.put_nowait(frame)
+            self._frames.put_nowait(message.data)
 
     async def _reject(self, message: str) -> None:
         wrong = {"type": "invalid_request_error", "code": None, "message": message}

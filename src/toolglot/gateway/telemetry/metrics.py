@@ -31,6 +31,12 @@ class Metrics:
         )
         self._notes = Counter("toolglot_notes_total", "Notes in receipts.", "code")
         self._retries = Counter("toolglot_retries_total", "Repeated attempts.", "provider")
+        self._mended = Counter(
+            "toolglot_mended_requests_total",
+            "Requests that were changed and sent again after a refusal.",
+            "provider",
+            "refusal",
+        )
         self._first_byte = Histogram(
             "toolglot_first_byte_seconds",
             "From the request to the first byte of its response.",
@@ -59,6 +65,7 @@ class Metrics:
             self._tokens,
             self._notes,
             self._retries,
+            self._mended,
             self._first_byte,
             self._duration,
             self._overhead,
@@ -89,6 +96,8 @@ class Metrics:
             self._first_byte.observe(record.time_to_first_byte, client, provider)
         if record.retries:
             self._retries.add(record.retries, provider)
+        if record.mended:
+            self._mended.add(1, provider, record.mended)
         for code, count in record.receipt.codes().items():
             self._notes.add(count, code)
         if record.usage is not None:

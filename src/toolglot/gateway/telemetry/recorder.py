@@ -70,6 +70,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     supplied: tuple[tuple[int, str], ...] = ()
     """Reasoning state that the client left out and the gateway had kept, by message."""
 
+    repairs: tuple[str, ...] = ()
+    """Repairs of the history, after the provider had refused the request."""
+
     now: int = 0
     """The time of the translation, in seconds since the epoch."""
 
@@ -113,9 +116,12 @@ class Recording:
         """The client's request."""
         self._request = body
 
-    def translation(self, provider: str, options: Json, now: int) -> None:
+    def translation(
+        self, provider: str, options: Json, now: int, *, repairs: tuple[str, ...] = ()
+    ) -> None:
         """How the request is translated for the provider that is asked next."""
         self.meta.provider, self.meta.options, self.meta.now = provider, options, now
+        self.meta.repairs = repairs
 
     def continued_request(
         self, body: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None

@@ -50,6 +50,9 @@ class RequestRecord(Struct, kw_only=True):
     finish_reasons: tuple[str, ...] = ()
     receipt: Receipt = Receipt()
     retries: int = 0
+    mended: str = ""
+    """The refusal after which the request was changed and sent again, by its name in the table."""
+
     trace: Any = None
     """The trace that the request belongs to, if there is one."""
 

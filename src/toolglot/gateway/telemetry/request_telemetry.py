@@ -135,7 +135,9 @@ class RequestTelemetry:
             self._recording = recorder.start(meta)
             self._recording.client_request(body)
         options = options_to_json(exchange.options)
-        self._recording.translation(exchange.provider, options, exchange.now)
+        self._recording.translation(
+            exchange.provider, options, exchange.now, repairs=exchange.repairs
+        )
         self._recording.continued_request(asked, echo, exchange.restored_state)
         self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
@@ -146,6 +148,10 @@ class RequestTelemetry:
     def retried(self) -> None:
         """The provider is asked once more."""
         self.record.retries += 1
+
+    def mended(self, refusal: str) -> None:
+        """The provider is asked once more, with a changed request."""
+        self.record.mended = refusal
 
     def upstream_response(self, reply: Reply) -> None:
         """A provider begins to respond."""
