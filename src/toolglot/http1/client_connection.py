@@ -1,8 +1,8 @@
 """One connection to a server: requests, one after the other, and their replies.
 
 A reply is read in one of two ways. `read` and `read_some` wait for bytes. `forward` passes them on:
-a function is called with what has arrived, in the very callback in which it arrived, until the
-reply ends. If the reader is slow, the socket is read no further.
+a function is called with what has arrived, in the very callback in which it arrived. If the reader
+is slow, the socket is read no further.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Reply:
         self._whole: bytes | None = None
         self._error: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._sink: Callable[[bytes], None] | None = None
+        self._sink: Callable[[bytes], bool] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -121,21 +121,21 @@ class Reply:
 
     # --- passing bytes on -------------------------------------------------------------------------
 
-    async def forward(self, sink: Callable[[bytes], None]) -> None:
-        """Call a function with everything that is left, piece by piece, until the reply ends.
-
-        What the function raises ends the reply, and is raised here.
+    async def forward(self, sink: Callable[[bytes], bool]) -> bool:
+        """Call a function with what arrives, until it returns False or the reply ends; whether
+        that has ended. What the function raises ends the reply, and is raised here.
         """
-        while self._pieces:
-            sink(self._take())
+        if self._pieces and not sink(self._take()):
+            return False
         self._sink = sink
         try:
-            while not self._done and self._error is None:
+            while self._sink is not None and not self._done and self._error is None:
                 await self._wait()
         finally:
             self._sink = None
         if self._error is not None:
             raise self._error
+        return self._done and not self._pieces
 
     def pause(self) -> None:
         """Read no further: whoever is to get the bytes is slow."""
@@ -158,7 +158,9 @@ class Reply:
         sink = self._sink
         if sink is not None:
             try:
-                sink(data)
+                if not sink(data):
+                    self._sink = None
+                    self._wake()
             except Exception as error:  # noqa: BLE001 - raised again by `forward`
                 self.failed(error)
                 self.close()

@@ -64,7 +64,7 @@ class ServerConnection(asyncio.Protocol):
     __slots__ = (
         "_counted", "_drain_waiters", "_head", "_head_size", "_lingering", "_muted", "_parser",
         "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable",
-        "current", "deadline", "limits", "loop", "on_pause", "on_resume", "remote", "server",
+        "current", "deadline", "limits", "loop", "on_resume", "remote", "server",
     )  # fmt: skip
 
     def __init__(self, server: "HttpServer") -> None:
@@ -74,9 +74,8 @@ class ServerConnection(asyncio.Protocol):
         """When the connection is closed, unless something happens before."""
         self.current: HttpRequest | None = None
         """The request that is being answered."""
-        self.on_pause: Callable[[], None] | None = None
         self.on_resume: Callable[[], None] | None = None
-        """Called when the client no longer keeps up with what is written, and when it does."""
+        """Called when the client keeps up again with what is written."""
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
         self._queue: deque[HttpRequest] = deque()
@@ -180,12 +179,10 @@ class ServerConnection(asyncio.Protocol):
             self._upgraded.connection_lost()
         elif self._task is not None:
             self._task.cancel()
-        self.on_pause = self.on_resume = None
+        self.on_resume = None
 
     def pause_writing(self) -> None:
         self._writable = False
-        if self.on_pause is not None:
-            self.on_pause()
 
     def resume_writing(self) -> None:
         self._writable = True
@@ -378,7 +375,7 @@ class ServerConnection(asyncio.Protocol):
         return not request.keep_alive or self.server.closing
 
     def _finished(self, request: HttpRequest) -> None:
-        self.current = self._task = self.on_pause = self.on_resume = None
+        self.current = self._task = self.on_resume = None
         if self.closed:
             return
         if self._closes(request):

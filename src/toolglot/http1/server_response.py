@@ -1,6 +1,6 @@
 """Answers to a client: whole ones, and streams."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from time import time
@@ -95,6 +95,11 @@ class StreamedHttpResponse(HttpResponse):
         """Write, and wait while the client does not keep up."""
         if not self.write_now(data) and self._connection is not None:
             await self._connection.wait_writable()
+
+    def when_paused(self, resume: Callable[[], None]) -> None:
+        """Call a function each time when the client keeps up again."""
+        if self._connection is not None:
+            self._connection.on_resume = resume
 
     def end(self) -> None:
         """The answer is complete."""

@@ -39,6 +39,11 @@ class ResponseWriter(Protocol):
         """Whether the client has taken all so far, so that writing does not wait."""
         ...
 
+    @property
+    def direct(self) -> StreamedHttpResponse | None:
+        """A stream that has begun and takes pieces without waiting; None: only `write` will do."""
+        ...
+
     async def whole(self, answer: WholeResponse) -> None:
         """All of it at once."""
         ...
@@ -59,11 +64,12 @@ class ResponseWriter(Protocol):
 class HttpWriter:
     """Writes to the client of an HTTP request."""
 
-    __slots__ = ("_http", "_stream", "response")
+    __slots__ = ("_http", "direct", "response")
 
     def __init__(self, http: HttpRequest) -> None:
         self._http = http
         self.response: HttpResponse = WholeHttpResponse(status=500)
+        self.direct: StreamedHttpResponse | None = None
 
     @property
     def closed(self) -> bool:
@@ -77,14 +83,16 @@ class HttpWriter:
         self.response = answer.http()
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        self.response = self._stream = StreamedHttpResponse(headers=headers)
-        self._stream.begin(self._http)
+        self.response = self.direct = StreamedHttpResponse(headers=headers)
+        self.direct.begin(self._http)
 
     async def write(self, data: bytes) -> None:
-        await self._stream.write(data)
+        if self.direct is not None:
+            await self.direct.write(data)
 
     async def end(self) -> None:
-        self._stream.end()
+        if self.direct is not None:
+            self.direct.end()
 
 
 class MemoryWriter:
@@ -94,6 +102,7 @@ class MemoryWriter:
 
     closed = False
     drained = False
+    direct = None
 
     def __init__(self) -> None:
         self.answer = WholeResponse(data=b"", status=500)

@@ -40,6 +40,7 @@ class ReframedWriter:
 
     __slots__ = ("_framing", "_writer")
 
+    direct = None
     drained = False
     """Never: a keep-alive would have the usual framing of the protocol."""
 

@@ -233,6 +233,8 @@ class WebSocketWriter:
 
     __slots__ = ("_events", "_http", "_socket", "lane")
 
+    direct = None
+
     def __init__(self, socket: "WebSocket", http: HttpRequest) -> None:
         self._socket = socket
         self._http = http

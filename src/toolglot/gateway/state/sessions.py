@@ -214,6 +214,9 @@ class SessionWriter:
 
     __slots__ = ("_finder", "_session", "_writer")
 
+    direct = None
+    """What is stored must be stored before the client can see it."""
+
     def __init__(self, writer: ResponseWriter, session: Session) -> None:
         self._writer = writer
         self._session = session
