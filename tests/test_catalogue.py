@@ -134,6 +134,17 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "required-filtered": lambda: asked(
         anthropic(tools=[{"name": "f", "input_schema": OPTIONAL}]), "anthropic", "openai-chat"
     ),
+    "result-paired": lambda: asked(
+        {
+            "model": "m",
+            "messages": [
+                {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+                {"role": "tool", "content": "1", "tool_call_id": "abc"},
+            ],
+        },
+        "ollama",
+        "openai-chat",
+    ),
     "call-unanswered": lambda: asked(anthropic(USED), "anthropic", "openai-chat"),
     "tool-duplicate": lambda: asked(
         chat(tools=[tool(TEXT), tool(COUNT)]), "openai-chat", "anthropic"

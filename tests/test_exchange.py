@@ -1,6 +1,7 @@
 """One request and its answer, read once, give what the two translations give."""
 
 import json
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -8,11 +9,11 @@ from tests.laws.streams import decode, stream_of
 from tests.wires import parts_of, words
 
 from toolglot import ir
-from toolglot.context import Options
+from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, UntranslatableError
-from toolglot.events import fold
+from toolglot.events import fold, unfold
 from toolglot.exchange import Exchange
-from toolglot.registry import PROTOCOLS
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import (
     decode_request,
     decode_response,
@@ -243,3 +244,70 @@ def test_calls_are_checked_although_the_request_was_passed_on(name):
     reply = encode_response(ir.Response(id="r1", model="m", choices=(choice,)), target=name)
     assert exchange.response(reply.data()).data == reply.data()
     assert "arguments-mismatch" in exchange.receipt.codes()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("theirs", ["gemini", "ollama"])
+def test_made_up_ids_differ_from_turn_to_turn(theirs, stream):
+    """Servers without ids and without a fine clock may begin two answers with the same bytes."""
+    choice = replace(ANSWER.choices[0], parts=(replace(CALL, id_made=True),))
+    given = replace(ANSWER, choices=(choice,))
+    reply = encode_response(given, target=theirs).data()
+    encoder = get_protocol(theirs).StreamEncoder(Context())
+    streamed = b"".join(map(encoder.encode, unfold(given))) + encoder.close()
+    assert b"call_1" not in reply + streamed
+
+    def call_id(question):
+        exchange = Exchange("openai-chat", theirs)
+        asked = replace(ASKED, messages=(ir.Message(role="user", parts=(ir.Text(text=question),)),))
+        exchange.request(encode_request(asked, target="openai-chat").data())
+        if not stream:
+            body = jsontext.peek(exchange.response(reply).data)
+            return body["choices"][0]["message"]["tool_calls"][0]["id"]
+        translator = exchange.stream()
+        data = translator.feed(streamed) + translator.close()
+        return re.search(rb'"id":"(call_[^"]+)"', data)[1]
+
+    assert call_id("One?") == call_id("One?") != call_id("Two?")
+
+
+DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
+
+
+def durations(body):
+    return [body[name] for name in DURATIONS]
+
+
+@pytest.mark.parametrize("theirs", [name for name in PROTOCOLS if name != "ollama"])
+def test_answers_for_ollama_clients_say_how_long_they_took(theirs):
+    """Servers always do, and clients count on it."""
+    exchange = Exchange("ollama", theirs, clock=iter([1_000, 1_700]).__next__)
+    exchange.request(encode_request(ASKED, target="ollama").data())
+    answer = jsontext.peek(exchange.response(encode_response(ANSWER, target=theirs).data()).data)
+    assert durations(answer) == [700, 0, 700, 700]
+    assert exchange.clock_readings == [1_000, 1_700]
+
+
+@pytest.mark.parametrize("theirs", [name for name in PROTOCOLS if name != "ollama"])
+def test_the_last_line_of_a_stream_says_how_long_it_took(theirs):
+    exchange = Exchange("ollama", theirs, clock=iter([1_000, 1_200, 1_900]).__next__)
+    exchange.request(encode_request(ASKED, target="ollama").data())
+    encoder, translator = get_protocol(theirs).StreamEncoder(Context()), exchange.stream()
+    data = translator.feed(b"".join(map(encoder.encode, unfold(ANSWER))) + encoder.close())
+    *_, last = (data + translator.close()).splitlines()
+    assert durations(jsontext.peek(last)) == [900, 0, 200, 700]
+
+
+def test_without_a_clock_the_durations_are_zero():
+    reply = encode_response(ANSWER, target="anthropic").data()
+    told, _ = translate_response(reply, source="anthropic", target="ollama")
+    assert durations(told.body) == [0, 0, 0, 0]
+
+
+def test_what_a_server_measured_itself_stays():
+    measured = {"total_duration": 5, "eval_duration": 3}
+    reply = {**encode_response(ANSWER, target="ollama").body, **measured}
+    exchange = Exchange("ollama", "ollama", Options(validate="repair"), clock=lambda: 1)
+    exchange.request(encode_request(ASKED, target="ollama").data())
+    answer = jsontext.peek(exchange.response(jsontext.encode(reply)).data)
+    assert {name: answer[name] for name in measured} == measured

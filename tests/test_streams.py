@@ -8,11 +8,21 @@ from tests.laws.corpus import FIXTURES, NAMES, PAIRS
 from tests.laws.streams import assert_legal, decode, encode
 from tests.upstreams.server import SPEAKERS, framed
 from tests.upstreams.values import Call, Offered, Reply, Say, Think, opaque
+from tests.wires import parts_of
 
 from toolglot import StreamTranslator, UnknownProtocolError, ir
 from toolglot.context import Context
 from toolglot.errors import UntranslatableError
-from toolglot.events import Failed, Finished, PartDelta, PartEnded, PartStarted, Started, fold
+from toolglot.events import (
+    Failed,
+    Finished,
+    PartDelta,
+    PartEnded,
+    PartStarted,
+    Started,
+    fold,
+    unfold,
+)
 from toolglot.lint import lint_stream
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
@@ -504,3 +514,88 @@ def test_a_stream_that_never_ends_an_event_is_refused_in_its_own_protocol(monkey
     assert len(errors_of("anthropic", written)) == 1
     assert translator.feed(b"x") == b""
     assert translator.close() == b""
+
+
+def overlapping(data: bytes) -> list[int]:
+    """The items of a Responses stream that were added while another was open."""
+    found: list[int] = []
+    opened: set[int] = set()
+    for _, payload in sse.SseDecoder().feed(data):
+        event = json.loads(payload)
+        if event["type"] == "response.output_item.added":
+            found += [event["output_index"]] if opened else []
+            opened.add(event["output_index"])
+        elif event["type"] == "response.output_item.done":
+            opened.discard(event["output_index"])
+    return found
+
+
+def called(data: bytes) -> list[Any]:
+    response = fold(decode("openai-responses", [data]))
+    assert isinstance(response, ir.Response)
+    return parts_of(response, ir.ToolCall)
+
+
+def tool_chunk(index: int, arguments: str, name: str = "") -> bytes:
+    function = {"arguments": arguments, **({"name": name} if name else {})}
+    entry = {"index": index, "function": function, **({"id": f"call_{index}"} if name else {})}
+    delta = {"tool_calls": [entry]}
+    value = {"id": "s1", "model": "m", "choices": [{"index": 0, "delta": delta}]}
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+FIRST_CALL = [(0, "", "f"), (0, '{"a":', ""), (0, "1}", "")]
+SECOND_CALL = [(1, "", "g"), (1, '{"b":', ""), (1, "2}", "")]
+ONE_BY_ONE = [*FIRST_CALL, *SECOND_CALL]
+BY_TURNS = [each for both in zip(FIRST_CALL, SECOND_CALL, strict=True) for each in both]
+CHAT_END = b"".join(
+    b"data: %s\n\n" % each
+    for each in (b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}', b"[DONE]")
+)
+
+
+@pytest.mark.parametrize("order", [ONE_BY_ONE, BY_TURNS])
+def test_parallel_calls_of_a_responses_stream_do_not_overlap(order):
+    """Some clients add arguments to the call that was added last."""
+    translator = StreamTranslator("openai-chat", "openai-responses")
+    live = [translator.feed(tool_chunk(*each)) for each in order]
+    data = b"".join(live) + translator.feed(CHAT_END) + translator.close()
+    assert overlapping(data) == []
+    assert [(call.name, call.arguments) for call in called(data)] == [
+        ("f", '{"a":1}'),
+        ("g", '{"b":2}'),
+    ]
+    if order is ONE_BY_ONE:
+        assert all(live)
+
+
+@pytest.mark.parametrize("size", [1, 50, 10_000])
+def test_overlapping_calls_of_a_responses_server_are_mended(size):
+    whole = ir.Response(
+        id="r1",
+        model="m",
+        choices=(
+            ir.Choice(
+                parts=tuple(
+                    ir.ToolCall(id=f"c{n}", name=n, arguments=f'{{"{n}":1}}') for n in "fgh"
+                ),
+                stop=ir.StopReason(kind="tool_calls"),
+            ),
+        ),
+    )
+    events = list(unfold(whole))
+    starts = [event for event in events if isinstance(event, PartStarted)]
+    rest = [event for event in events[1:-1] if not isinstance(event, PartStarted)]
+    encoder = get_protocol("openai-responses").StreamEncoder(Context())
+    mixed = (events[0], *starts, *rest, events[-1])
+    data = b"".join(map(encoder.encode, mixed)) + encoder.close()
+    assert overlapping(data) == [1, 2]
+    translator = StreamTranslator("openai-responses", "openai-responses", watch=True)
+    cut = (data[at : at + size] for at in range(0, len(data), size))
+    mended = b"".join(map(translator.feed, cut)) + translator.close()
+    assert overlapping(mended) == []
+    assert "stream-mended" in translator.receipt.codes()
+    parts = called(mended)
+    assert [(p.id, p.name, p.arguments) for p in parts] == [
+        (p.id, p.name, p.arguments) for p in whole.choices[0].parts
+    ]

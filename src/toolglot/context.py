@@ -5,7 +5,7 @@ equal context give equal bytes, which the prompt caches of providers depend on.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol, cast
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -183,10 +183,14 @@ class Context:
     """Notes, ids and the time for one translation."""
 
     __slots__ = (
+        "_asked_at",
+        "_clock",
         "_counter",
+        "_first_at",
         "_left",
         "_notes",
         "_now",
+        "_salt",
         "_seed",
         "declared",
         "kept_state",
@@ -210,6 +214,7 @@ class Context:
         target: Surface | None = None,
         request: Request | None = None,
         seed: bytes | Callable[[], bytes] = b"",
+        salt: Callable[[], bytes] = bytes,
         now: int = 0,
         undo: Undo | None = None,
     ) -> None:
@@ -231,6 +236,9 @@ class Context:
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
+        self._salt = salt
+        self._clock: Callable[[], int] | None = None
+        self._asked_at = self._first_at = 0
         self._now = now
         self._counter = 0
         self._notes: list[Note] = []
@@ -279,17 +287,35 @@ class Context:
         self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:
-        """An id that is new in this context and the same for the same input."""
+        """An id that is new in this context and the same for the same input: the seed, and for an
+        answer the salt, by which equal answers to different requests have different ids.
+        """
         self._counter += 1
-        if not isinstance(self._seed, bytes):
-            self._seed = self._seed()
-        return prefix + digest(self._seed, 12, self._counter).hex()
+        if self._counter == 1:
+            seed = self._seed
+            self._seed = self._salt() + (seed if isinstance(seed, bytes) else seed())
+        return prefix + digest(cast("bytes", self._seed), 12, self._counter).hex()
 
     def begin(self, data: bytes | Callable[[], bytes]) -> None:
         """Let made-up ids depend on the first piece of a stream, unless they depend on something
         else.
         """
         self._seed = self._seed or data
+        if self._clock is not None:
+            self._first_at = self._clock()
+
+    def measure(self, clock: Callable[[], int], asked_at: int) -> None:
+        """Let an answer be timed, by a clock of nanoseconds, from when it was asked for."""
+        self._clock, self._asked_at = clock, asked_at
+
+    def elapsed(self) -> tuple[int, int] | None:
+        """How long the answer took until now and until its first event, in nanoseconds; None: it is
+        not timed. An answer that came whole has no first event.
+        """
+        if self._clock is None:
+            return None
+        total = max(self._clock() - self._asked_at, 1)
+        return total, max(self._first_at - self._asked_at, 1) if self._first_at else total
 
     def now(self) -> int:
         """Seconds since the epoch, as the caller sees them."""

@@ -9,7 +9,7 @@ the client's request once more. Whoever does both, as a gateway does, decodes it
     answer = exchange.response(reply)     # or exchange.stream(), fed as the bytes come
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -20,6 +20,7 @@ from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.answers.passes import changes_answers
 from toolglot.adapt.calls.validate import asks
 from toolglot.adapt.reasoning.kept_state import missing_state, restore_state
+from toolglot.adapt.tools.hosted import accepts_item
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
@@ -27,6 +28,7 @@ from toolglot.events import unfold
 from toolglot.ir import (
     ApiError,
     Choice,
+    Opaque,
     Request,
     Response,
     StopReason,
@@ -83,6 +85,14 @@ def encode_stream(response: Response | ApiError, protocol: str, context: Context
     return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
 
 
+def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
+    def read() -> int:
+        readings.append(clock())
+        return readings[-1]
+
+    return read
+
+
 def _outcome(response: Response | ApiError) -> dict[str, Any]:
     """What whoever pays and logs wants to know of a whole answer."""
     if isinstance(response, ApiError):
@@ -97,12 +107,14 @@ class Exchange:
     `client` and `provider` are the protocols of the two sides. `request` comes first; then one of
     `response`, `unfolded` and `stream`, depending on what the provider answers and the client asked
     for. `notes` and `receipt` say what was changed on both ways. `repairs` are those of
-    `toolglot.mending` that the request is sent with, after it was refused without them.
+    `toolglot.mending` that the request is sent with, after it was refused without them. `now` is
+    the time in seconds since the epoch; with a `clock` that counts nanoseconds, answers say how
+    long they took where their protocol does.
     """
 
     __slots__ = (
-        "_answer", "_body", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "options", "provider", "repairs", "restored_state",
+        "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_known", "_path", "_unread",
+        "client", "clock_readings", "options", "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
@@ -113,6 +125,7 @@ class Exchange:
         *,
         now: int = 0,
         repairs: tuple[str, ...] = (),
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.client = client
         self.provider = provider
@@ -123,6 +136,10 @@ class Exchange:
         self._decoded: Request | None = None
         self._known: object = None
         self._unread: Request | None = None
+        self.clock_readings: list[int] = []
+        """What the clock said, each time that it was asked; an answer can be repeated with them."""
+        self._clock = _noting(clock, self.clock_readings) if clock is not None else None
+        self._asked_at = self._clock() if self._clock is not None else 0
         self._ctx = self._context(client, provider, self.options, now)
         self._answer: Context | None = None
         self.restored_state: Mapping[int, str] = {}
@@ -210,9 +227,14 @@ class Exchange:
             self._known = self._ctx.known
         return self._decoded
 
-    def missing_state(self) -> Mapping[int, str]:
-        """The messages that came back without the reasoning state of their turn, each with the key
-        under which that was kept: see `kept_state`.
+    def accepts_item(self, kind: str) -> bool:
+        """Whether the provider takes parts of a kind that only the client's protocol has."""
+        surface = provider_surface(self.options, self.provider, self.options.model or "")
+        return accepts_item(Opaque(protocol=self.client, type=kind, value={}), surface)
+
+    def missing_state(self) -> Mapping[int, Iterable[str]]:
+        """The messages that came back without the reasoning state of their turn, each with the keys
+        under which that may be kept: see `kept_state`.
         """
         if self.client == self.provider:
             return {}
@@ -316,7 +338,7 @@ class Exchange:
     def kept_state(self) -> Mapping[str, str]:
         """The reasoning state of the answer so far, by key, for clients that may not return it.
 
-        Each is given once.
+        Some keys only lead to another key. Each is given once.
         """
         if self._answer is None or not self._answer.kept_state:
             return {}
@@ -361,14 +383,16 @@ class Exchange:
         return get_protocol(self.provider).decode_response(wire, ctx), wire, ctx
 
     def _answered(self, body: bytes = b"") -> Context:
-        """The context of the answer. Ids that it makes up depend on its body, or on the first
-        event of a stream.
+        """The context of the answer. Ids that it makes up depend on the request, and on its body or
+        the first event of a stream.
         """
         if self._answer is None:
             options = replace(self.options, strict=False) if self.options.strict else self.options
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
+            if self._clock is not None:
+                ctx.measure(self._clock, self._asked_at)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
             ctx.declared = self._ctx.declared
             if ctx.declared is None and ctx.request is not None:
@@ -406,12 +430,15 @@ class Exchange:
         return RenameModel(get_protocol(self.client).SURFACE.model_at, asked.model)
 
     def _context(
-        self, source: str, target: str, options: Options, now: int, body: bytes = b""
+        self, source: str, target: str, options: Options, now: int, body: bytes | None = None
     ) -> Context:
+        """A context of the request, or of its answer and what is known of that."""
+        asked = self._body
         return Context(
             options,
             source=get_protocol(source).SURFACE,
             target=get_protocol(target).SURFACE,
             seed=(lambda: digest(body, _SEED)) if body else b"",
+            salt=bytes if body is None else (lambda: digest(asked, _SEED)),
             now=now,
         )

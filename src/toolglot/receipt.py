@@ -181,6 +181,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info",
         "the target has no flag for failed tool results, so the failure is marked in the text",
     ),
+    "result-paired": Code(
+        "info", "no call has the id of this tool result, so it was paired by name and order"
+    ),
     "result-unmatched": Code("lossy", "the call of this tool result is not in the conversation"),
     "call-unanswered": Code("lossy", "the result of this tool call is not in the conversation"),
     "call-renamed": Code(

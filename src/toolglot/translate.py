@@ -218,7 +218,7 @@ def answer_context(
 
     `body` is None for a stream: what ids depend on is then its first event.
     """
-    ctx = _context(options, source, target, body)
+    ctx = _context(options, source, target, body, request)
     if request is None:
         return ctx
     client = get_protocol(target).SURFACE
@@ -244,15 +244,24 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")
 
 
-def _context(options: Options, source: str, target: str, body: Body | None) -> Context:
+def _context(
+    options: Options,
+    source: str,
+    target: str,
+    body: Body | None,
+    request: Body | WireRequest | Request | None = None,
+) -> Context:
     surfaces = get_protocol(source).SURFACE, get_protocol(target).SURFACE
     seed = b"" if body is None else lambda: _digest(body)
-    return Context(options, source=surfaces[0], target=surfaces[1], seed=seed)
+    salt = bytes if request is None else lambda: _digest(request)
+    return Context(options, source=surfaces[0], target=surfaces[1], seed=seed, salt=salt)
 
 
-def _digest(body: Body) -> bytes:
+def _digest(body: Body | WireRequest | Request) -> bytes:
     """What made-up ids depend on: the same input gives the same ids, another one others."""
-    return digest(_bytes(body), 16)
+    if isinstance(body, Request):
+        return digest(repr(body).encode("utf-8", "surrogatepass"), 16)
+    return digest(_bytes(body.body if isinstance(body, WireRequest) else body), 16)
 
 
 def _has_sealed_state(body: Body, surface: Surface) -> bool:

@@ -14,9 +14,9 @@ from toolglot.gateway.http.server import answering, listen
 
 
 @asynccontextmanager
-async def listening(app):
+async def listening(app, runner=web.AppRunner):
     """The URL of an application that runs."""
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1, access_log=None)
+    runner = runner(app, handler_cancellation=True, shutdown_timeout=1, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import unified_diff
-from itertools import islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Final
 
@@ -89,12 +89,14 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
     if sent is None:
         return None, None
     try:
+        clock = chain(meta.clock, repeat(meta.clock[-1])).__next__ if meta.clock else None
         exchange = Exchange(
             meta.client,
             meta.provider,
             options_from_json(meta.options),
             now=meta.now,
             repairs=meta.repairs,
+            clock=clock,
         )
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()

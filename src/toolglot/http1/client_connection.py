@@ -6,6 +6,7 @@ is slow, the socket is read no further.
 """
 
 import asyncio
+import zlib
 from collections.abc import Callable
 from typing import Any, Final, Self, cast
 
@@ -152,7 +153,12 @@ class Reply:
         """These bytes have arrived."""
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         if self._decompress is not None:
-            data = self._decompress(data)
+            try:
+                data = self._decompress(data)
+            except zlib.error as error:
+                self.failed(ReplyError(f"not compressed as it says: {error}"))
+                self.close()
+                return
         if not data:
             return
         sink = self._sink
@@ -193,8 +199,8 @@ class ClientConnection(asyncio.Protocol):
     """A connection to a server."""
 
     __slots__ = (
-        "_deadline", "_head", "_head_size", "_idle", "_parser", "_pieces", "_reply", "_skipping",
-        "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since", "loop", "lost",
+        "_deadline", "_head", "_head_size", "_idle", "_in_head", "_parser", "_pieces", "_reply",
+        "_skipping", "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since", "loop", "lost",
         "url",
     )  # fmt: skip
 
@@ -216,7 +222,7 @@ class ClientConnection(asyncio.Protocol):
         self._head: list[tuple[bytes, bytes]] = []
         self._head_size = 0
         self._pieces: list[bytes] = []
-        self._skipping = self._until_closed = False
+        self._skipping = self._until_closed = self._in_head = False
         self._deadline = self._idle = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -307,12 +313,12 @@ class ClientConnection(asyncio.Protocol):
         reply = self._reply
         try:
             self._parser.feed_data(data)
+            if self._in_head:
+                self._measure(len(data))
         except (httptools.HttpParserError, ValueError) as error:
-            if not isinstance(error, httptools.HttpParserUpgrade):
-                self._deliver(reply)
-                self._fail(ReplyError(f"not HTTP: {error}"))
-                return
-            self._fail(ReplyError("the server switched to another protocol"))
+            self._deliver(reply)
+            cause = error.__context__ if isinstance(error.__context__, ValueError) else error
+            self._fail(ReplyError(f"not HTTP: {cause}"))
             return
         self._deliver(self._reply or reply)
 
@@ -363,17 +369,23 @@ class ClientConnection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         if self._reply is not None or self._waiter is None:
             raise ValueError("a second reply to one request")
-        self._head, self._head_size = [], 0
+        self._head, self._head_size, self._in_head = [], 0, True
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_size += len(name) + len(value)
+    def _measure(self, size: int) -> None:
+        """The parser keeps what it has of a header, however long that is."""
+        self._head_size += size
         if self._head_size > _LONGEST_HEAD:
             raise ValueError("the head is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
         self._head.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        self._skipping = status < _INFORMATIONAL and status != _SWITCHING
+        self._in_head = False
+        if status == _SWITCHING:
+            raise ValueError("the server switched to another protocol")
+        self._skipping = status < _INFORMATIONAL
         if self._skipping:
             return
         headers = Headers(self._head)

@@ -74,6 +74,11 @@ class ConnectionPool:
         self._addresses: dict[tuple[str, int], tuple[float, list[str]]] = {}
         self._sweeper: asyncio.TimerHandle | None = None
 
+    @property
+    def open(self) -> int:
+        """The number of connections."""
+        return len(self._all)
+
     def close(self) -> None:
         """Close all connections."""
         if self._sweeper is not None:

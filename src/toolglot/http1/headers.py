@@ -5,24 +5,30 @@ from typing import Any, Final, TypeVar, overload
 
 _T = TypeVar("_T")
 
-_LIST: Final = frozenset({"accept", "accept-encoding", "connection", "te", "vary", "via"})
-"""Headers whose values may be joined. Of all others the first counts."""
+_SINGLE: Final = frozenset({
+    "authorization", "content-length", "content-type", "date", "etag", "from", "host",
+    "last-modified", "location", "origin", "proxy-authorization", "referer", "retry-after",
+    "server", "user-agent",
+})  # fmt: skip
+"""Headers of which the first counts. The values of all others are lists, and can be joined."""
 
 
 class Headers(Mapping[str, str]):
-    """The headers of a message that came in. Lookups ignore case; repeated ones are joined where
-    that means something, else the first counts.
-    """
+    """The headers of a message that came in. Lookups ignore case."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_found", "repeated")
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         found: dict[str, str] = {}
+        self.repeated: set[str] = set()
+        """Names that came more than once."""
         for name, value in raw:
             key = name.lower().decode("utf-8", "surrogateescape")
             if key not in found:
                 found[key] = value.decode("utf-8", "surrogateescape")
-            elif key in _LIST:
+                continue
+            self.repeated.add(key)
+            if key not in _SINGLE:
                 found[key] += ", " + value.decode("utf-8", "surrogateescape")
         self._found = found
 

@@ -10,7 +10,7 @@ from toolglot.http1.server_connection import Handler, Limits, ServerConnection
 from toolglot.http1.server_response import WholeHttpResponse
 
 _TICK: Final = 1.0
-"""Seconds between two looks at the deadlines of all connections."""
+"""Seconds between two looks at the deadlines of all connections, at most."""
 
 
 def _plain_refusal(status: int, words: str) -> WholeHttpResponse:
@@ -36,7 +36,9 @@ class HttpServer:
         self._by_address: Counter[str] = Counter()
         self._bodies = 0
         self._listeners: list[asyncio.Server] = []
-        self._ticker = self.loop.call_later(_TICK, self._tick)
+        shortest = min(self.limits.head_seconds, self.limits.body_seconds, self.limits.idle_seconds)
+        self._every = min(_TICK, shortest)
+        self._ticker = self.loop.call_later(self._every, self._tick)
         self._empty: asyncio.Future[None] | None = None
 
     async def listen(self, sock: socket.socket, backlog: int = 1024) -> None:
@@ -88,6 +90,11 @@ class HttpServer:
         self._bodies += size
         return True
 
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of all bodies that are being read."""
+        return self._bodies
+
     def give(self, size: int) -> None:
         self._bodies -= size
 
@@ -98,4 +105,4 @@ class HttpServer:
         now = self.loop.time()
         for connection in [each for each in self._connections if each.deadline < now]:
             connection.expired()
-        self._ticker = self.loop.call_later(_TICK, self._tick)
+        self._ticker = self.loop.call_later(self._every, self._tick)

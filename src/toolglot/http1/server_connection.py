@@ -27,6 +27,8 @@ _UNWANTED: Final = 2**16
 _PIPELINED: Final = 16
 _LINGER: Final = 2.0
 """Seconds for which a client may go on sending what nobody reads, before it reads its answer."""
+_ONCE: Final = frozenset({"host", "authorization"})
+"""Headers that others in front of us may read otherwise than we do if they are repeated."""
 _NEVER: Final = float("inf")
 
 Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
@@ -62,8 +64,8 @@ class ServerConnection(asyncio.Protocol):
     """A connection of a client."""
 
     __slots__ = (
-        "_counted", "_drain_waiters", "_head", "_head_size", "_lingering", "_muted", "_parser",
-        "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable",
+        "_counted", "_drain_waiters", "_head", "_head_size", "_in_head", "_lingering", "_muted",
+        "_parser", "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable",
         "current", "deadline", "limits", "loop", "on_resume", "remote", "server",
     )  # fmt: skip
 
@@ -87,7 +89,7 @@ class ServerConnection(asyncio.Protocol):
         self._target = b""
         self._counted = 0
         """Bytes of the body that arrives, as the server counts them."""
-        self._paused = self._lingering = self._muted = False
+        self._paused = self._lingering = self._muted = self._in_head = False
         self._writable = True
         self._drain_waiters: list[asyncio.Future[None]] = []
         self._upgraded: Takeover | None = None
@@ -161,6 +163,8 @@ class ServerConnection(asyncio.Protocol):
             return
         try:
             self._parser.feed_data(data)
+            if self._in_head:
+                self._measure(len(data))
         except httptools.HttpParserUpgrade as upgrade:
             self._other_protocol(data[upgrade.args[0] :])
         except (httptools.HttpParserError, ValueError) as error:
@@ -209,20 +213,20 @@ class ServerConnection(asyncio.Protocol):
     # --- the parser -------------------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
+        self._in_head = not self._muted
         if self.current is None and not self._muted:
             self.deadline = self.loop.time() + self.limits.head_seconds
 
     def on_url(self, data: bytes) -> None:
         if not self._muted:
             self._target += data
-            self._measure(len(data))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._measure(len(name) + len(value))
         if self._reading is None:  # Else it is a trailer, which nobody needs.
             self._head.append((name, value))
 
     def _measure(self, size: int) -> None:
+        """The parser keeps what it has of a header, however long that is."""
         self._head_size += size
         if self._head_size > self.limits.head_size:
             raise ValueError("the head of the request is too long")
@@ -231,11 +235,13 @@ class ServerConnection(asyncio.Protocol):
         if self._muted:
             return
         parser, headers = self._parser, Headers(self._head)
-        head, self._head, self._head_size = self._head, [], 0
+        self._head, self._head_size, self._in_head = [], 0, False
         target, self._target = self._target, b""
         old = parser.get_http_version() == "1.0"
-        if not old and sum(name.lower() == b"host" for name, _ in head) != 1:
-            raise ValueError("expected one Host header")
+        if not old and "host" not in headers:
+            raise ValueError("expected a Host header")
+        if headers.repeated and not _ONCE.isdisjoint(headers.repeated):
+            raise ValueError(f"expected {' and '.join(_ONCE & headers.repeated)} once")
         request = HttpRequest(
             self,
             parser.get_method().decode("ascii"),
@@ -281,7 +287,6 @@ class ServerConnection(asyncio.Protocol):
         if self._muted:
             return
         request, self._reading = self._reading, None
-        self._head_size = 0
         if request is not None:
             self._release()
             request.body.ended()
@@ -421,7 +426,7 @@ class ServerConnection(asyncio.Protocol):
             self.abort()
         elif self.current is not None:
             self._fail_body(BodyError("the body did not arrive in time", 408))
-        elif self._head_size or self._head:
+        elif self._in_head:
             self._refuse(408, "the request did not arrive in time")
         else:
             self.close()

@@ -266,6 +266,66 @@ def test_results_without_a_name_or_a_call():
     ]
 
 
+def loop(calls, *results):
+    """A turn with these calls (name, id) and results (name, id)."""
+    return {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "x"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [
+                    {
+                        **({"id": given} if given else {}),
+                        "function": {"name": name, "arguments": {}},
+                    }
+                    for name, given in calls
+                ],
+            },
+            *(
+                {
+                    "role": "tool",
+                    "content": str(number),
+                    **({"tool_name": name} if name else {}),
+                    **({"tool_call_id": given} if given else {}),
+                }
+                for number, (name, given) in enumerate(results)
+            ),
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "answered"),
+    [
+        ([("f", "")], [("", "abc")], [0]),
+        ([("f", ""), ("f", "")], [("", "b"), ("", "a")], [0, 1]),
+        ([("f", ""), ("g", "")], [("g", "b"), ("f", "a")], [1, 0]),
+        ([("f", ""), ("g", "")], [("", "b"), ("f", "a")], [0, None]),
+        ([("f", "")], [("g", "a")], [None]),
+        ([("f", "")], [("", "a"), ("", "b")], [0, None]),
+        ([("f", "toolu_1")], [("f", "call_1")], [0]),
+        ([("f", "x"), ("f", "y")], [("", "z"), ("", "x")], [1, 0]),
+        ([("f", "x"), ("f", "y")], [("", "y"), ("", "z")], [1, 0]),
+        ([("f", "x"), ("f", "")], [("", "q"), ("", "x")], [1, 0]),
+    ],
+)
+def test_results_with_ids_that_no_call_has_are_paired_by_name_and_order(calls, results, answered):
+    """S4-17: as the server does, which knows no ids; some clients return them with results only."""
+    body, ctx = loop(calls, *results), Context(source=ollama.SURFACE)
+    request = decode_request(body, ctx)
+    made = [part.id for part in request.messages[1].parts]
+    found = [message.parts[0].id for message in request.messages[2:]]
+    given = [each for _, each in results]
+    expected = [given[n] if at is None else made[at] for n, at in enumerate(answered)]
+    assert found == expected
+    notes = [note.path for note in ctx.notes() if note.code == "result-paired"]
+    moved = [n for n, each in enumerate(expected) if each != given[n]]
+    assert notes == [f"messages[{n + 2}].tool_call_id" for n in moved]
+    assert encode_request(request, Context(source=ollama.SURFACE, target=ollama.SURFACE)) == body
+
+
 def test_a_new_turn_forgets_unanswered_calls():
     f = {"function": {"name": "f", "arguments": {}}}
     messages = [

@@ -21,6 +21,7 @@ from toolglot.events import (
     Failed,
     Finished,
     PartEnded,
+    PartStarted,
     Started,
     UsageSeen,
     fold,
@@ -66,6 +67,71 @@ def test_parallel_calls_keep_apart():
     """case-07, S0-58: interleaved pieces reach their own call, byte for byte."""
     made = parts_of(stream("parallel-calls"))[1:]
     assert [part.arguments for part in made] == ['{"port": "Brest"}', '{"line":7}']
+
+
+def pieces(*entries):
+    """A stream of pieces of calls: (index, id or none, arguments)."""
+    return lines(
+        *(
+            {
+                "delta": {
+                    "tool_calls": [
+                        {
+                            "index": index,
+                            **({"id": given, "type": "function"} if given else {}),
+                            "function": {**({"name": "f"} if given else {}), "arguments": text},
+                        }
+                    ]
+                }
+            }
+            for index, given, text in entries
+        ),
+        END,
+    )
+
+
+def ends_in(data):
+    """The places of parts as they start and end."""
+    return [
+        (type(event).__name__, event.index)
+        for event in read(data)
+        if isinstance(event, (PartStarted, PartEnded))
+    ]
+
+
+def test_a_complete_call_ends_where_the_next_begins():
+    """So that it need not wait for the end of the answer, nor the next one for it."""
+    data = pieces((0, "a", ""), (0, "", '{"x":'), (0, "", "1}"), (1, "b", "{}"), (2, "c", ""))
+    assert ends_in(data) == [
+        ("PartStarted", 0),
+        ("PartEnded", 0),
+        ("PartStarted", 1),
+        ("PartEnded", 1),
+        ("PartStarted", 2),
+        ("PartEnded", 2),
+    ]
+
+
+def test_calls_that_are_written_by_turns_stay_open():
+    data = pieces(
+        (0, "a", '{"x":'), (1, "b", '{"y":'), (0, "", "1}"), (1, "", "2}"), (2, "c", "{}")
+    )
+    assert ends_in(data)[:4] == [
+        ("PartStarted", 0),
+        ("PartStarted", 1),
+        ("PartEnded", 0),
+        ("PartEnded", 1),
+    ]
+    assert [part.arguments for part in parts_of(read(data))] == ['{"x":1}', '{"y":2}', "{}"]
+
+
+@pytest.mark.parametrize(("stray", "noted"), [("", False), (" \n", False), ('{"x":1}', True)])
+def test_what_comes_of_a_complete_call_is_not_added_to_it(stray, noted):
+    """Some servers send a call again when it is complete."""
+    ctx = Context()
+    events = read(pieces((0, "a", '{"x":1}'), (1, "b", "{"), (0, "", stray), (1, "", "}")), ctx)
+    assert [part.arguments for part in parts_of(events)] == ['{"x":1}', "{}"]
+    assert ("event-skipped" in [note.code for note in ctx.notes()]) == noted
 
 
 def test_text_between_pieces_of_a_call():

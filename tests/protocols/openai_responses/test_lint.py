@@ -118,6 +118,25 @@ FREEFORM = numbered(
         of("completed", **response("completed", output=[PATCH], usage=USAGE)),
     ]
 )
+SECOND = CALL | {"id": "fc_2", "call_id": "call_9"}
+BEGUN = SECOND | {"status": "in_progress", "arguments": ""}
+# What comes of two calls goes back and forth between them.
+OVERLAP = numbered(
+    [
+        *GOOD[:9],
+        of(
+            "output_item.added",
+            output_index=2,
+            item=BEGUN,
+        ),
+        *GOOD[9:12],
+        of("function_call_arguments.delta", item_id="fc_2", output_index=2, delta='{"a":1}'),
+        of("function_call_arguments.done", item_id="fc_2", output_index=2, arguments='{"a":1}'),
+        GOOD[12],
+        of("output_item.done", output_index=2, item=SECOND),
+        of("completed", **response("completed", output=[MESSAGE, CALL, SECOND], usage=USAGE)),
+    ]
+)
 # The call broke off: an item that is incomplete, and no end of its arguments.
 HALF = changed(
     changed(
@@ -152,6 +171,7 @@ BREAKS = [
     ("item-added", 3, numbered(put(GOOD, 3, of("output_text.annotation.added", **TEXT)))),
     ("item-over", 9, numbered(put(GOOD, 9, GOOD[7]))),
     ("item-over", 9, numbered(put(GOOD, 9, of("output_text.delta", **TEXT, delta="")))),
+    ("item-overlap", 10, OVERLAP),
     ("item-open", 13, numbered(without(GOOD, 13))),
     ("item-same", 13, changed(GOOD, 13, "item.id", "fc_2")),
     ("item-same", 13, changed(GOOD, 13, "item.call_id", "call_2")),

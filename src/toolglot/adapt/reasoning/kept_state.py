@@ -3,11 +3,16 @@
 Some clients return calls and leave out the reasoning that they came with, so no sealed state comes
 back either. What is kept is the sealed state of a whole turn, under a key that follows from its
 first call, which every client returns. Put back, it is opened as if the client had sent it.
+
+A second key leads to the first one for clients that have no ids or write ids of their own: the name
+and the arguments of that call, how the conversation began, and how often the same was called
+before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from msgspec import json
 from msgspec.structs import replace
 
 from toolglot.adapt.reasoning.sealed_state import Place, SealedState, pack, unpack
@@ -35,27 +40,79 @@ def keep_state(parts: Iterable[Part], ctx: Context) -> None:
     if ctx.kept_state is None:
         return
     issuer = ctx.options.issuer or (ctx.source.name if ctx.source else "")
-    found = state_to_keep(parts, issuer)
-    if found is not None:
-        key, sealed = found
-        ctx.kept_state[key] = sealed
+    turn = tuple(parts)
+    found = state_to_keep(turn, issuer)
+    if found is None:
+        return
+    key, sealed = found
+    ctx.kept_state[key] = sealed
+    if ctx.request is not None:
+        first = next(part for part in turn if isinstance(part, ToolCall))
+        earlier = [call for _, call in _first_calls(ctx.request.messages)]
+        ctx.kept_state[_Conversation(ctx.request, earlier).key_of(first, len(earlier))] = key
 
 
-def missing_state(request: Request, provider: Surface) -> dict[int, str]:
-    """The turns of a history that came back without their state: message to key.
+def missing_state(request: Request, provider: Surface) -> dict[int, "StateKeys"]:
+    """The turns of a history that came back without their state: message to keys.
 
     Where a provider's calls have state of their own, some clients return the state of the
     reasoning before them alone.
     """
-    found: dict[int, str] = {}
-    for run in _turns(request.messages):
-        parts = [(index, part) for index in run for part in request.messages[index].parts]
-        sealed = [unpack(getattr(part, "signature", None)) for _, part in parts]
+    turns = _first_calls(request.messages)
+    if not turns:
+        return {}
+    conversation = _Conversation(request, [call for _, call in turns])
+    found: dict[int, StateKeys] = {}
+    for number, (run, call) in enumerate(turns):
+        parts = [part for index in run for part in request.messages[index].parts]
+        sealed = [unpack(getattr(part, "signature", None)) for part in parts]
         if any(each and (each.layout or not provider.calls.signatures) for each in sealed):
             continue
-        first = next(((i, part) for i, part in parts if isinstance(part, ToolCall)), None)
-        if first is not None:
-            found[first[0]] = _key_of(first[1])
+        at = next(i for i in run if any(part is call for part in request.messages[i].parts))
+        found[at] = StateKeys(call, conversation, number)
+    return found
+
+
+class StateKeys:
+    """Under what the state of a turn may be kept."""
+
+    __slots__ = ("_call", "_conversation", "_number")
+
+    def __init__(self, call: ToolCall, conversation: "_Conversation", number: int) -> None:
+        self._call, self._conversation, self._number = call, conversation, number
+
+    def __iter__(self) -> Iterator[str]:
+        if not self._call.id_made:
+            yield _key_of(self._call)
+        yield self._conversation.key_of(self._call, self._number)
+
+
+class _Conversation:
+    """What tells a call from others with the same name and arguments."""
+
+    __slots__ = ("_beginning", "_calls")
+
+    def __init__(self, request: Request, calls: list[ToolCall]) -> None:
+        self._calls = calls
+        first = next((each for each in request.messages if each.role == "user"), None)
+        texts = [part.text for part in first.parts if isinstance(part, Text)] if first else []
+        self._beginning = "".join(texts).strip()
+
+    def key_of(self, call: ToolCall, number: int) -> str:
+        """The key of the first call of a turn, before which there were so many turns with calls."""
+        same = [_canonical(each) for each in self._calls[:number] if each.name == call.name]
+        arguments = _canonical(call)
+        return _key(self._beginning, call.name, arguments, str(same.count(arguments)))
+
+
+def _first_calls(messages: tuple[Message, ...]) -> list[tuple[list[int], ToolCall]]:
+    """The turns with calls, each with its first call."""
+    found = []
+    for run in _turns(messages):
+        for part in (part for index in run for part in messages[index].parts):
+            if isinstance(part, ToolCall):
+                found.append((run, part))
+                break
     return found
 
 
@@ -94,7 +151,9 @@ def _place(part: Part) -> Place:
     if isinstance(part, Text):
         return Place(text=len(part.text), signature=part.signature)
     if isinstance(part, ToolCall):
-        return Place(call=part.id, arguments=part.arguments, signature=part.signature)
+        return Place(
+            call=part.id, name=part.name, arguments=part.arguments, signature=part.signature
+        )
     return Place(reasoning=part if isinstance(part, Reasoning) else None)
 
 
@@ -104,5 +163,16 @@ def _key_of(call: ToolCall) -> str:
         arguments = jsontext.text(jsontext.peek(call.arguments))
     except ValueError:
         arguments = call.arguments
-    text = f"{call.id}\0{call.name}\0{arguments}"
-    return digest(text.encode("utf-8", "surrogatepass"), _KEY).hex()
+    return _key(call.id, call.name, arguments)
+
+
+def _canonical(call: ToolCall) -> str:
+    """The arguments of a call, however they are spaced and in whatever order."""
+    try:
+        return json.encode(jsontext.peek(call.arguments or "{}"), order="sorted").decode()
+    except ValueError:
+        return call.arguments
+
+
+def _key(*texts: str) -> str:
+    return digest("\0".join(texts).encode("utf-8", "surrogatepass"), _KEY).hex()

@@ -33,6 +33,8 @@ class Place(Struct, frozen=True, omit_defaults=True):
     text: int | None = None
     reasoning: Reasoning | None = None
     call: str | None = None
+    name: str | None = None
+    """The tool of a call, where its id may not come back."""
     arguments: str | None = None
     signature: str | None = None
 
@@ -199,30 +201,48 @@ def _laid_out(messages: list[Message], layouts: dict[int, tuple[Place, ...]]) ->
 
 
 def _arrange(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
-    """The parts in their places; None if the client changed what they were."""
-    calls = _called(parts, [place.call for place in layout if place.call is not None])
-    text = "".join(part.text for part in parts if isinstance(part, Text))
-    if calls is None or sum(place.text or 0 for place in layout) > len(text):
+    """The parts in their places; None if none of the calls is there any more."""
+    wanted = [place for place in layout if place.call is not None]
+    calls = _called(parts, wanted)
+    if wanted and not calls:
         return None
-    if len(calls) > sum(place.call is not None for place in layout):
+    made = [part for part in parts if isinstance(part, ToolCall)]
+    if len(made) > len(wanted) and len(calls) == len(wanted):
         return _arrange_some(parts, layout)
+    texts = [part for part in parts if isinstance(part, Text)]
+    if sum(place.text or 0 for place in layout) > sum(len(part.text) for part in texts):
+        # The client dropped or shortened the text: what is left of it stands before the calls.
+        layout = _with_texts_before_calls(layout, texts)
+    return [*_placed(parts, layout, calls), *(part for part in made if part not in calls.values())]
+
+
+def _with_texts_before_calls(layout: tuple[Place, ...], texts: list[Text]) -> tuple[Place, ...]:
+    kept = [place for place in layout if place.text is None]
+    first = next((at for at, place in enumerate(kept) if place.call is not None), len(kept))
+    return (*kept[:first], *(Place(text=len(part.text)) for part in texts), *kept[first:])
+
+
+def _placed(
+    parts: list[Part], layout: tuple[Place, ...], calls: dict[str, ToolCall]
+) -> Iterator[Part]:
+    """Text, reasoning and calls as the layout says, then what it has no place for."""
+    text = "".join(part.text for part in parts if isinstance(part, Text))
     reasoning = [part for part in parts if isinstance(part, Reasoning)]
-    arranged: list[Part] = []
     for place in layout:
         if place.text is not None:
-            arranged.append(Text(text=text[: place.text], signature=place.signature))
+            yield Text(text=text[: place.text], signature=place.signature)
             text = text[place.text :]
         elif place.call is not None:
-            arranged.append(_as_it_was(calls.pop(place.call), place))
+            if place.call in calls:
+                yield _as_it_was(calls[place.call], place)
         elif place.reasoning is not None:
-            arranged.append(place.reasoning)
+            yield place.reasoning
         elif reasoning:
-            arranged.append(reasoning.pop(0))
+            yield reasoning.pop(0)
     if not any(place.reasoning is not None for place in layout):
-        arranged.extend(reasoning)
+        yield from reasoning
     if text:
-        arranged.append(Text(text=text))
-    return [*arranged, *calls.values()]
+        yield Text(text=text)
 
 
 def _arrange_some(parts: list[Part], layout: tuple[Place, ...]) -> list[Part] | None:
@@ -249,15 +269,31 @@ def _before(layout: tuple[Place, ...], call: str) -> tuple[Place, ...]:
     return layout[start + 1 : end + 1]
 
 
-def _called(parts: list[Part], wanted: list[str]) -> dict[str, ToolCall] | None:
-    """The calls by the ids that the layout has for them; by order, if the client kept no ids."""
+def _called(parts: list[Part], wanted: list[Place]) -> dict[str, ToolCall]:
+    """The calls by the ids that the layout has for them: those with that id, else with that name
+    and those arguments, else by order, if the client returned as many calls.
+    """
     calls = [part for part in parts if isinstance(part, ToolCall)]
     known = {call.id: call for call in calls}
-    if known.keys() >= set(wanted):
-        return known
-    if len(calls) != len(wanted) or not all(call.id_made for call in calls):
-        return None
-    return dict(zip(wanted, calls, strict=True))
+    ids = [place.call or "" for place in wanted]
+    if known.keys() >= set(ids):
+        return {each: known[each] for each in ids}
+    if all(place.name is None for place in wanted):
+        same = len(calls) == len(wanted)
+        return dict(zip(ids, calls, strict=True)) if same else {}
+    found: dict[str, ToolCall] = {}
+    for place in wanted:
+        call = next((call for call in calls if _is_of(call, place)), None)
+        if call is not None and place.call is not None:
+            found[place.call] = call
+            calls.remove(call)
+    return found
+
+
+def _is_of(call: ToolCall, place: Place) -> bool:
+    if call.id == place.call:
+        return True
+    return call.name == place.name and _means_the_same(call.arguments, place.arguments or "")
 
 
 def _as_it_was(call: ToolCall, place: Place) -> ToolCall:

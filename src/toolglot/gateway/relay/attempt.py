@@ -140,7 +140,7 @@ def make_exchange(
     """
     upstream, now = target.upstream, int(time.time())
     if upstream is None:
-        return Exchange(request.protocol, request.protocol, now=now)
+        return Exchange(request.protocol, request.protocol, now=now, clock=time.monotonic_ns)
     protocol = upstream.protocol_for(request.protocol, target.model)
     options = upstream.options(
         target.model, request.model, strict=request.strict, protocol=protocol
@@ -151,7 +151,9 @@ def make_exchange(
     repairs = mending.repairs if mending is not None else ()
     if mending is not None:
         options = mending.options_for(options)
-    exchange = Exchange(request.protocol, protocol, options, now=now, repairs=repairs)
+    exchange = Exchange(
+        request.protocol, protocol, options, now=now, repairs=repairs, clock=time.monotonic_ns
+    )
     if known is not NOTHING:
         exchange.note("fact-learned", "", f"{upstream.name} refused a request before: {known}")
     if mending is not None:

@@ -4,6 +4,7 @@ An item that need not be read remains JSON text, so most of a long conversation 
 copied and not parsed.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -30,6 +31,12 @@ _ANY_PREFIX: Final = "item_"
 _TEXT: Final[Mapping[str, str]] = {"assistant": "output_text"}
 _ANY_TEXT: Final = "input_text"
 _REASONING: Final = "reasoning"
+REFERENCE: Final = "item_reference"
+_REFERENCE_MARK: Final = f'"{REFERENCE}"'.encode()
+_BARE_REFERENCE: Final = re.compile(
+    rb'\{\s*"id"\s*:\s*"[^"]*"\s*(?:\}|,\s*"type"\s*:\s*null)', re.ASCII
+)
+"""A reference without its type, which may be left out."""
 _LIST: Final = ord("[")
 
 MAX_PAGE: Final = 100
@@ -66,6 +73,35 @@ def normalize_item(item: Item, new_id: Callable[[str], str]) -> Json:
     if kind == "message":
         listed.setdefault("status", "completed")
     return listed
+
+
+def may_have_references(body: bytes) -> bool:
+    """Whether a request may name items by their ids alone; most do not, and need not be read."""
+    return _REFERENCE_MARK in body or _BARE_REFERENCE.search(body) is not None
+
+
+def referenced_id(item: Item) -> str | None:
+    """The id of the item that this one stands for; None for an item that is there itself."""
+    if isinstance(item, Raw):
+        data = bytes(item)
+        if _REFERENCE_MARK not in data and _BARE_REFERENCE.match(data) is None:
+            return None
+    value = jsontext.read(item)
+    if not isinstance(value, dict) or "role" in value:
+        return None
+    wanted = value.get("id") if (value.get("type") or REFERENCE) == REFERENCE else None
+    return wanted if isinstance(wanted, str) else None
+
+
+def id_of(item: Item) -> str | None:
+    """The id of an item, if it has one."""
+    if isinstance(item, Raw):
+        try:
+            item = jsontext.members(item)
+        except DecodeError:
+            return None
+    found = jsontext.read(item.get("id")) if isinstance(item, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def paginate(items: Sequence[Json], query: Mapping[str, str]) -> Json:

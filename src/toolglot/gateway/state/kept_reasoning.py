@@ -7,10 +7,12 @@ whose protocol has no field for it cannot send it, so the gateway keeps it and p
 from collections.abc import Mapping
 from typing import Final
 
+from toolglot.adapt.reasoning.sealed_state import TAG
 from toolglot.exchange import Exchange
 from toolglot.gateway.storage.store import Store
 
 _KIND: Final = "state"
+_SEALED: Final = TAG.encode()
 
 
 class KeptReasoning:
@@ -22,12 +24,21 @@ class KeptReasoning:
     async def restore(self, owner: str, exchange: Exchange) -> None:
         """Put the state of earlier responses back into a request."""
         kept: dict[int, str] = {}
-        for index, key in exchange.missing_state().items():
-            value = await self._store.get(_KIND, key, owner)
-            if value is not None:
-                kept[index] = value.decode()
+        for index, keys in exchange.missing_state().items():
+            for key in keys:
+                value = await self._find(key, owner)
+                if value is not None:
+                    kept[index] = value
+                    break
         if kept:
             exchange.restore_state(kept)
+
+    async def _find(self, key: str, owner: str) -> str | None:
+        """What is kept under a key, or under the one that it leads to."""
+        value = await self._store.get(_KIND, key, owner)
+        if value is not None and not value.startswith(_SEALED):
+            value = await self._store.get(_KIND, value.decode(), owner)
+        return None if value is None else value.decode()
 
     async def save(self, owner: str, state: Mapping[str, str]) -> None:
         """Save the state of a response, by its key; call this before its end reaches the client."""

@@ -3,6 +3,7 @@
 - `store` (true by default): the response is stored with its input, so that it can be continued.
 - `previous_response_id`: the request continues a stored response. Its `input` has only what is new.
 - `conversation`: the request continues a conversation, to which its input and output are added.
+- `item_reference`: an item of the input that only names one of an earlier response.
 
 A provider that has stored the continued response itself gets the request as it came. Every other
 provider gets the earlier items in front of the input, and the gateway stores the response.
@@ -12,6 +13,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from toolglot.errors import DecodeError
@@ -21,7 +23,16 @@ from toolglot.gateway.error_responses import FIRST_ERROR, RequestRejectedError
 from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.state import compaction
-from toolglot.gateway.state.items import Item, is_foreign_reasoning, normalize_item, read_items
+from toolglot.gateway.state.items import (
+    REFERENCE,
+    Item,
+    id_of,
+    is_foreign_reasoning,
+    may_have_references,
+    normalize_item,
+    read_items,
+    referenced_id,
+)
 from toolglot.gateway.state.stored_responses import (
     CONVERSATION,
     Conversation,
@@ -37,6 +48,12 @@ from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
 PREVIOUS: Final = "previous_response_id"
+
+_CONTINUES: Final = (PREVIOUS, CONVERSATION)
+_OURS: Final = (*_CONTINUES, "store")
+"""What a provider without such state is not asked for."""
+_CLIENT: Final = "\0client"
+"""Who issued an item that the client itself sent, whatever it is; no provider has this name."""
 
 _FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
 _MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL_EVENTS)
@@ -94,17 +111,22 @@ class Session:
         if self._previous_id and self._conversation_id:
             raise DecodeError(PREVIOUS, f"cannot be used together with {CONVERSATION}")
         self._store = jsontext.read(self._members.get("store")) is not False
+        self._refers = may_have_references(request.body)
         self._history: dict[str, StoredResponse] = {}
         self._conversation: Conversation | None = None
+        self._referenced: dict[str, Item] = {}
+        """The items that the request named by their ids."""
         self._provider = ""
         self._native = False
         """Whether the provider that was asked last has such state itself."""
+        self._looks_up = False
+        """Whether it takes references to items that it has stored."""
 
     @property
     def needed(self) -> bool:
         """Whether there is anything to continue or to store."""
         continues = bool(self._previous_id or self._conversation_id)
-        return continues or self._store or self._responses.keeps_unstored
+        return continues or self._store or self._refers or self._responses.keeps_unstored
 
     # --- the request ------------------------------------------------------------------------------
 
@@ -114,30 +136,72 @@ class Session:
         """The request for a provider, and the fields of it that the response repeats."""
         self._provider = provider
         self._native = exchange.client == exchange.provider and not built_in
-        if self._native and await self._is_known_to(provider):
+        self._looks_up = self._native and self._refers and exchange.accepts_item(REFERENCE)
+        known = self._native and await self._is_known_to(provider)
+        if known and not self._refers:
             return self._request.body, {}
-        earlier = await self._earlier_items()
+        earlier = [] if known else await self._earlier_items()
+        new = await self._new_items()
         if self._native:
-            return self._with(_without_reasoning(earlier, provider, exchange)), {}
+            earlier = _without_reasoning(earlier, provider, exchange)
+            new = None if new is None else _without_reasoning(new, provider, exchange)
+            return self._with(earlier, new, () if known else _CONTINUES), {}
         echo = {PREVIOUS: self._previous_id, "store": self._store}
         named = {CONVERSATION: {"id": self._conversation_id}} if self._conversation_id else {}
-        return self._with(earlier, "store"), {**echo, **named}
+        return self._with(earlier, new, _OURS), {**echo, **named}
 
     async def expanded(self) -> bytes:
         """The request with all earlier items, for any provider."""
-        return self._with(await self._earlier_items(), "store")
+        return self._with(await self._earlier_items(), await self._new_items(), _OURS)
 
-    def _with(self, earlier: list[IssuedItem], *without: str) -> bytes:
-        left_out = (PREVIOUS, CONVERSATION, *without)
-        if not earlier and self._members.keys().isdisjoint(left_out):
+    def _with(
+        self, earlier: list[IssuedItem], new: list[IssuedItem] | None, left_out: tuple[str, ...]
+    ) -> bytes:
+        """The request with earlier items in front of `new`, which is None if that is as it came."""
+        if not earlier and new is None and self._members.keys().isdisjoint(left_out):
             return self._request.body
         members = dict(self._members)
-        if earlier:
-            new = read_items(members.get("input"))
-            members["input"] = [*(item for _, item in earlier), *new]
+        if earlier or new is not None:
+            own = read_items(members.get("input")) if new is None else _items(new)
+            members["input"] = [*_items(earlier), *own]
         for key in left_out:
             members.pop(key, None)
         return jsontext.encode(members)
+
+    async def _new_items(self) -> list[IssuedItem] | None:
+        """The items of the request with references resolved; None: it has none to resolve."""
+        if not self._refers:
+            return None
+        items = [(_CLIENT, item) for item in read_items(self._members.get("input"))]
+        resolved = await self._resolved(items)
+        return None if resolved == items else resolved
+
+    async def _resolved(self, items: list[IssuedItem]) -> list[IssuedItem]:
+        """Items, with those in place of references that the provider does not have itself."""
+        resolved = []
+        for given in items:
+            wanted = referenced_id(given[1])
+            found = None if wanted is None else await self._find(wanted)
+            if found is not None and wanted is not None:
+                self._referenced[wanted] = found[1]
+            resolved.append(found or given)
+        return resolved
+
+    async def _find(self, item_id: str) -> IssuedItem | None:
+        """The item with an id; None: the provider that is asked has stored it. It may know items
+        that we do not, as it may know responses.
+        """
+        stored = await self._responses.get_item(item_id)
+        if stored is not None:
+            if self._looks_up and stored.stored_upstream and stored.provider == self._provider:
+                return None
+            return stored.provider, Raw(stored.item)
+        for issuer, item in self._conversation.issued_items if self._conversation else ():
+            if id_of(item) == item_id and referenced_id(item) is None:
+                return issuer, item
+        if self._looks_up and not self._responses.owner:
+            return None
+        raise RequestRejectedError(_unknown_item(item_id, self._request.protocol))
 
     async def _is_known_to(self, provider: str) -> bool:
         """Whether a provider has stored what is continued. It may have what we have not; but
@@ -158,14 +222,16 @@ class Session:
             self._conversation = await self._responses.get_conversation(self._conversation_id)
             if self._conversation is None:
                 raise RequestRejectedError(unknown_conversation(self._conversation_id))
-            return self._conversation.issued_items
+            return await self._resolved(self._conversation.issued_items)
         if not self._previous_id:
             return []
         history = await self._responses.history(self._previous_id)
         if history is None:
             raise RequestRejectedError(_unknown_previous(self._previous_id, self._request.protocol))
         self._history = history
-        return [(stored.provider, item) for stored in history.values() for item in stored.items]
+        return await self._resolved(
+            [(stored.provider, item) for stored in history.values() for item in stored.items]
+        )
 
     # --- the response -----------------------------------------------------------------------------
 
@@ -188,6 +254,7 @@ class Session:
         )
         await self._responses.put_response(response_id, stored, store=self._store)
         if self._conversation is not None:
+            given = [self._referenced.get(referenced_id(item) or "", item) for item in given]
             await self._extend(self._conversation.id, [*given, *made])
 
     def _carried(self, response_id: str) -> list[Item]:
@@ -293,6 +360,10 @@ class FinalResponseFinder:
         return jsontext.encode(event["response"])
 
 
+def _items(issued: list[IssuedItem]) -> list[Item]:
+    return [item for _, item in issued]
+
+
 def _without_reasoning(
     earlier: list[IssuedItem], provider: str, exchange: Exchange
 ) -> list[IssuedItem]:
@@ -300,7 +371,7 @@ def _without_reasoning(
     left = [
         (issuer, item)
         for issuer, item in earlier
-        if not is_foreign_reasoning(item, own=issuer == provider)
+        if issuer == _CLIENT or not is_foreign_reasoning(item, own=issuer == provider)
     ]
     if len(left) < len(earlier):
         count = len(earlier) - len(left)
@@ -327,6 +398,19 @@ def _unknown_previous(response_id: str, protocol: str) -> ApiError:
         raw="invalid_request_error",
         code="previous_response_not_found",
         param=PREVIOUS,
+        extras={protocol: {}},
+    )
+
+
+def _unknown_item(item_id: str, protocol: str) -> ApiError:
+    """As OpenAI says it (https://github.com/can1357/oh-my-pi/issues/41, read 2026-11-16)."""
+    return ApiError(
+        kind="invalid_request",
+        message=f"Item with id '{item_id}' not found. Items are not persisted when `store` is set "
+        "to false. Try again with `store` set to true, or remove this item from your input.",
+        status=404,
+        raw="invalid_request_error",
+        param="input",
         extras={protocol: {}},
     )
 

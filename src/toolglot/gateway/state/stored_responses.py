@@ -12,13 +12,14 @@ from typing import Final
 from msgspec import Raw, Struct, field, msgpack
 from msgspec.structs import replace
 
-from toolglot.gateway.state.items import Item, read_items
+from toolglot.gateway.state.items import Item, id_of, read_items
 from toolglot.gateway.storage.store import Store
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 RESPONSE: Final = "response"
 CONVERSATION: Final = "conversation"
+_ITEM: Final = "item"
 
 IssuedItem = tuple[str, Item]
 """The provider that wrote an item or was sent it, and the item."""
@@ -45,7 +46,21 @@ class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def items(self) -> list[Item]:
         """The items of the request and of the response."""
-        return [*self.input_items, *read_items(jsontext.members(self.response)["output"])]
+        return [*self.input_items, *self.output_items]
+
+    @property
+    def output_items(self) -> list[Item]:
+        """The items of the response."""
+        return read_items(jsontext.members(self.response).get("output"))
+
+
+class StoredItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An item of a response, which later requests may name by its id alone."""
+
+    item: bytes
+    provider: str = ""
+    stored_upstream: bool = False
+    """The provider has stored it too."""
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
@@ -78,6 +93,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
 
 
 _ENCODER: Final = msgpack.Encoder()
+_STORED_ITEM: Final = msgpack.Decoder(StoredItem)
 _RESPONSE: Final = msgpack.Decoder(StoredResponse)
 _CONVERSATION: Final = msgpack.Decoder(Conversation)
 
@@ -113,14 +129,35 @@ class ResponseStore:
         self, response_id: str, response: StoredResponse, *, store: bool
     ) -> None:
         """Store a response; if not `store`, for as long as the connection lasts only."""
-        value = _ENCODER.encode(response)
-        if self._connection is not None:
-            await self._connection.put(RESPONSE, response_id, value, self.owner)
-        if store:
-            await self._store.put(RESPONSE, response_id, value, self.owner)
+        values = [(RESPONSE, response_id, _ENCODER.encode(response))]
+        for item in response.output_items:
+            item_id = id_of(item)
+            if item_id is not None:
+                stored = StoredItem(
+                    item=jsontext.encode(item),
+                    provider=response.provider,
+                    stored_upstream=response.stored_upstream,
+                )
+                values.append((_ITEM, item_id, _ENCODER.encode(stored)))
+        for each in filter(None, (self._connection, self._store if store else None)):
+            for kind, key, value in values:
+                await each.put(kind, key, value, self.owner)
+
+    async def get_item(self, item_id: str) -> StoredItem | None:
+        """An item of a response, if that is stored."""
+        for store in filter(None, (self._connection, self._store)):
+            found = await store.get(_ITEM, item_id, self.owner)
+            if found is not None:
+                return _STORED_ITEM.decode(found)
+        return None
 
     async def delete_response(self, response_id: str) -> bool:
-        """Delete a response; false if there was none."""
+        """Delete a response with its items; false if there was none."""
+        found = await self._store.get(RESPONSE, response_id, self.owner)
+        for item in _RESPONSE.decode(found).output_items if found is not None else ():
+            item_id = id_of(item)
+            if item_id is not None:
+                await self._store.delete(_ITEM, item_id, self.owner)
         return await self._store.delete(RESPONSE, response_id, self.owner)
 
     async def history(self, response_id: str) -> dict[str, StoredResponse] | None:

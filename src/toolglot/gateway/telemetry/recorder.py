@@ -76,6 +76,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     now: int = 0
     """The time of the translation, in seconds since the epoch."""
 
+    clock: tuple[int, ...] = ()
+    """What the clock of the translation said, in nanoseconds, each time that it was asked."""
+
     version: int = _VERSION
     started: str = ""
     url: str = ""

@@ -214,6 +214,8 @@ class RequestTelemetry:
         record.duration = self._telemetry.clock() - record.started
         record.waited = self._waiting.seconds
         if self._recording is not None:
+            if self._exchange is not None:
+                self._recording.meta.clock = tuple(self._exchange.clock_readings)
             self._recording.end(receipt, error)
         self._telemetry.end_request(record)
         log_lines(record.request_id, self._changed_calls())

@@ -201,19 +201,24 @@ def _decode_arguments(function: Fields) -> str:
 
 
 def decode_result(fields: Fields, pair: Callable[[str | None, str | None], str]) -> ToolResult:
-    """What a tool answered; `pair` finds the call by its id or by the tool's name."""
+    """What a tool answered; `pair` finds the call by its id, or by the tool's name and order."""
     given, name = filled(fields, "tool_call_id"), fields.maybe_text("tool_name")
+    paired = pair(given, name)
     content = fields.maybe_text("content")
     text, failed = unmark_error(content or "")
-    parts: tuple[Part, ...] = (Text(text=text),) if text else ()
+    parts = (*((Text(text=text),) if text else ()), *decode_images(fields))
+    extras = fields.rest()
+    if given and paired != given:
+        fields.note("result-paired", "tool_call_id")
+        extras = {NAME: {**extras.get(NAME, {}), "tool_call_id": given}}
     return ToolResult(
-        id=pair(given, name),
+        id=paired,
         name=name,
-        parts=(*parts, *decode_images(fields)),
+        parts=parts,
         is_error=True if failed else None,
-        id_made=not given,
+        id_made=paired != given,
         wire_form=NAME if content is None else "",
-        extras=fields.rest(),
+        extras=extras,
     )
 
 

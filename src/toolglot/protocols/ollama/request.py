@@ -75,11 +75,12 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
 class _Calls:
     """The calls of a conversation: names those without an id, and finds them for their results."""
 
-    __slots__ = ("_asking", "_body", "_count", "_given", "_open")
+    __slots__ = ("_answered", "_asking", "_body", "_count", "_given", "_open")
 
     def __init__(self, body: Json) -> None:
         self._body = body
         self._given: set[str] | None = None
+        self._answered: set[str] | None = None
         self._open: list[ToolCall] = []
         self._count = 0
         self._asking = False
@@ -101,13 +102,30 @@ class _Calls:
         self._open.extend(calls)
 
     def answer(self, given: str | None, name: str | None) -> str:
-        """The id of the call that a result answers: the one given, else the first of that name."""
+        """The id of the call that a result answers: the one given, else the first of that name.
+
+        Servers pair by order alone, and some clients (LiteLLM) return ids with results only.
+        """
         self._asking = False
         for index, call in enumerate(self._open):
             if call.id == given if given else not name or call.name == name:
                 del self._open[index]
                 return call.id
-        return given or self.new_id()
+        if given is None:
+            return self.new_id()
+        for index, call in enumerate(self._open):
+            if (not name or call.name == name) and not self._is_answered(call):
+                del self._open[index]
+                return call.id
+        return given
+
+    def _is_answered(self, call: ToolCall) -> bool:
+        """Whether some result names the id of a call."""
+        if call.id_made:
+            return False
+        if self._answered is None:
+            self._answered = set(_answered_ids(self._body))
+        return call.id in self._answered
 
     def other(self) -> None:
         """Somebody else spoke."""
@@ -121,8 +139,13 @@ def _given_ids(body: Json) -> Iterator[str]:
             for call in calls if isinstance(calls, list) else ():
                 if isinstance(call, dict) and isinstance(call.get("id"), str):
                     yield call["id"]
-            if isinstance(message.get("tool_call_id"), str):
-                yield message["tool_call_id"]
+    yield from _answered_ids(body)
+
+
+def _answered_ids(body: Json) -> Iterator[str]:
+    for message in body["messages"]:
+        if isinstance(message, dict) and isinstance(message.get("tool_call_id"), str):
+            yield message["tool_call_id"]
 
 
 def _decode_message(fields: Fields, calls: _Calls) -> Message:

@@ -8,6 +8,7 @@ from toolglot.ir import (
     ApiError,
     Choice,
     ErrorKind,
+    Extras,
     Json,
     Part,
     Response,
@@ -67,6 +68,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     body["message"] = merge(message, choice.extras, NAME)
     body["done"] = True
     body |= encode_stop(choice.stop, ctx)
+    body |= encode_durations(response.extras, ctx)
     body |= encode_usage(response.usage, ctx)
     if isinstance(choice.logprobs, list):
         body["logprobs"] = choice.logprobs
@@ -140,6 +142,23 @@ def encode_usage(usage: Usage | None, ctx: Context) -> Json:
     if usage.output is not None:
         wire["eval_count"] = usage.output
     return wire
+
+
+def encode_durations(extras: Extras, ctx: Context) -> Json:
+    """How long an answer took, which servers always say and clients count on (Strands 1.0 divides
+    by it): nanoseconds, and 0 if nobody measured. Of an answer that came whole only the whole time
+    is known. What the server itself said goes before.
+    """
+    elapsed = ctx.elapsed()
+    if NAME in extras or (elapsed is None and not ctx.foreign(NAME)):
+        return {}
+    total, first = elapsed or (0, 0)
+    return {
+        "total_duration": total,
+        "load_duration": 0,
+        "prompt_eval_duration": first,
+        "eval_duration": total if first == total else total - first,
+    }
 
 
 def encode_created(created: Any, ctx: Context) -> str:

@@ -31,6 +31,7 @@ from toolglot.protocols.ollama.parts import (
 )
 from toolglot.protocols.ollama.response import (
     encode_created,
+    encode_durations,
     encode_response,
     encode_stop,
     encode_usage,
@@ -138,6 +139,7 @@ class StreamEncoder(BaseStreamEncoder):
     def _finished(self, event: Finished) -> bytes:
         members: Json = {"message": {"role": "assistant", "content": ""}, "done": True}
         members |= encode_stop(event.stops[0] if event.stops else None, self._ctx)
+        members |= encode_durations(event.extras, self._ctx)
         members |= encode_usage(self._usage, self._ctx)
         return self._head + b"," + jsontext.encode(merge(members, event.extras, NAME))[1:] + b"\n"
 

@@ -54,7 +54,7 @@ _LEGACY: Final = -1
 class _Call:
     """A call under construction: held until its name is known, and its id if it has one."""
 
-    __slots__ = ("count", "id", "kind", "name", "pieces", "signature", "started")
+    __slots__ = ("count", "ended", "id", "kind", "name", "pieces", "signature", "started")
 
     def __init__(self) -> None:
         self.id = ""
@@ -63,7 +63,13 @@ class _Call:
         self.pieces: list[str] = []
         self.count = 0
         self.signature: str | None = None
-        self.started = False
+        self.started = self.ended = False
+
+    def is_closed(self) -> bool:
+        """Whether nothing more can come: the arguments are an object, which says itself where it
+        ends.
+        """
+        return self.kind != "custom" and "".join(self.pieces).startswith("{") and self.is_whole()
 
     def is_whole(self) -> bool:
         """Whether the arguments are JSON; there is no telling for free-form input."""
@@ -146,7 +152,7 @@ class StreamDecoder(BaseStreamDecoder):
         if type(function) is not dict or len(function) != 1 or type(place) is not int:
             return None
         piece, call = function.get("arguments"), choice.slots.get(place) if choice else None
-        if call is None or not call.started or type(piece) is not str or not piece:
+        if call is None or not call.started or call.ended or type(piece) is not str or not piece:
             return None
         call.pieces.append(piece)
         return self._parts.delta(call, piece)
@@ -285,7 +291,11 @@ class StreamDecoder(BaseStreamDecoder):
             yield PartDelta(index, "", "citation", citation=citation)
 
     def _close(self, choice: _Choice) -> Iterator[Event]:
-        """End what is being said; calls stay open, since pieces of them may still come."""
+        """End what is being said, and calls that are complete; more of others may still come."""
+        for call in choice.calls:
+            if call.started and not call.ended and call.is_closed():
+                call.ended = True
+                yield self._parts.end(call)
         for member in ("reasoning_content", "reasoning", "", "content", "refusal"):
             if (choice.index, member) in self._parts:
                 yield self._parts.end((choice.index, member))
@@ -321,12 +331,11 @@ class StreamDecoder(BaseStreamDecoder):
         call.id = call.id or _text(entry.get("id"))
         call.name = call.name or _text(inner.get("name"))
         call.count += 1
-        piece = inner.get("input" if call.kind == "custom" else "arguments")
-        if piece is not None and type(piece) is not str:
-            self._note_once(
-                "arguments-normalised", "arguments", "a value in place of its JSON text"
-            )
-            piece = jsontext.text(piece)
+        piece = self._piece(call, inner)
+        if call.ended:
+            if piece and piece.strip():
+                self._note_once("event-skipped", "arguments", "more of a call that was complete")
+            return
         if piece:
             call.pieces.append(piece)
         signature = signature_of(entry.get("extra_content"))
@@ -340,6 +349,14 @@ class StreamDecoder(BaseStreamDecoder):
         call.signature = call.signature or signature
         if call.name and (call.id or call.count > 1):
             yield from self._start(choice, call)
+
+    def _piece(self, call: _Call, inner: Json) -> str | None:
+        """More of the arguments, as text."""
+        piece = inner.get("input" if call.kind == "custom" else "arguments")
+        if piece is None or type(piece) is str:
+            return piece
+        self._note_once("arguments-normalised", "arguments", "a value in place of its JSON text")
+        return jsontext.text(piece)
 
     def _start(self, choice: _Choice, call: _Call) -> Iterator[Event]:
         yield from self._close(choice)
@@ -377,7 +394,7 @@ class StreamDecoder(BaseStreamDecoder):
         )
         cut = stop.kind not in ("end", "tool_calls")
         for call in choice.calls:
-            if call.started:
+            if call.started and not call.ended:
                 yield self._parts.end(call, incomplete=cut and not call.is_whole())
         choice.calls.clear()
         choice.slots.clear()

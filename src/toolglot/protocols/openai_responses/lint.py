@@ -8,6 +8,7 @@ What is marked strict was measured (2026-11-15). Servers that number events also
 the first event tells careful servers from others. The `openai` package goes by `response.created`
 and indices, opencode by ids of items and the status of calls, and it repeats the request for ever
 if the usage is missing at the end; Codex CLI reads that in full. `[DONE]` at the end is skipped.
+Agno adds arguments to the call that was added last, whatever their index.
 """
 
 from collections.abc import Iterator
@@ -129,6 +130,11 @@ class _Stream(State):
         if type(index) is int and isinstance(wire, dict):
             self.items[index] = _Item(wire)
 
+    def item_done(self, value: Json) -> None:
+        index = value.get("output_index")
+        if type(index) is int and index in self.items:
+            self.items[index].done = True
+
     def final(self, _value: Json) -> None:
         self.over = True
 
@@ -147,13 +153,15 @@ class _Stream(State):
 
     def _learn(self, item: _Item, frame: Frame) -> None:
         stem, _, word = frame.kind.rpartition(".")
-        if frame.kind == _DONE:
-            item.done = True
-        elif stem in _PARTS:
+        if stem in _PARTS:
             item.parts[stem, _place(frame, _PARTS[stem])] = word == "done"
         elif stem in _TEXTS and word == "delta":
             place = _place(frame, _TEXTS[stem][1])
             item.texts.setdefault((stem, place), []).append(text_of(frame.value.get("delta")))
+
+    def open_calls(self) -> Iterator[int]:
+        """The places of calls that are not done."""
+        return (n for n, item in self.items.items() if item.kind in _CALLS and not item.done)
 
     def item(self, frame: Frame) -> _Item | None:
         index = frame.value.get("output_index")
@@ -260,6 +268,21 @@ def _item_over(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     item = stream.item(frame)
     if item is not None and item.done and (frame.kind == _DONE or _about_item(frame)):
         yield f"item {frame.value['output_index']} was done before"
+
+
+def _is_alone(stream: _Stream, value: Json) -> bool:
+    return _call_of(value) is None or not [*stream.open_calls()]
+
+
+def _item_overlap(stream: _Stream, frame: Frame) -> Iterator[Finding]:
+    if _call_of(frame.value) is not None:
+        for index in stream.open_calls():
+            yield f"the call is added while item {index}, a call too, is open"
+
+
+def _call_of(value: Json) -> Json | None:
+    item = object_of(value, "item")
+    return item if text_of(item.get("type")) in _CALLS else None
 
 
 def _item_open(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
@@ -448,6 +471,7 @@ LINTER: Final = Linter(
     done=True,
     follow={
         _ADDED: _Stream.item_added,
+        _DONE: _Stream.item_done,
         **dict.fromkeys(_FINAL, _Stream.final),
         _ERROR: _Stream.error,
     },
@@ -502,6 +526,13 @@ LINTER: Final = Linter(
             (*_STRICT_ITEM, _DONE),
         ),
         Rule("item-over", "output_item.done comes after them, once", (EVERY,), _item_over),
+        Rule(
+            "item-overlap",
+            "a call is done before the next one is added",
+            (_ADDED,),
+            _item_overlap,
+            _is_alone,
+        ),
         Rule("item-open", "every item is done", (_COMPLETED, _INCOMPLETE), _item_open),
         Rule("item-same", "an item keeps its ids", (_ADDED, _DONE), _item_same, _has_id),
         Rule(

@@ -136,6 +136,8 @@ SURFACE: Final = Surface(
         keep_alive=b'event: keepalive\ndata: {"type":"keepalive"}\n\n',
         # Codex makes room in a conversation only when told so by a response that failed.
         errors_inside=frozenset({"context_length"}),
+        # Agno 2.0 knows one open call, and adds what comes to the last one (read 2026-11-16).
+        one_open_part=True,
     ),
 )
 
