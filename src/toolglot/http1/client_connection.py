@@ -200,8 +200,8 @@ class ClientConnection(asyncio.Protocol):
 
     __slots__ = (
         "_deadline", "_head", "_head_size", "_idle", "_in_head", "_parser", "_pieces", "_reply",
-        "_skipping", "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since", "loop", "lost",
-        "url",
+        "_skipping", "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since",
+        "loop", "lost", "url",
     )  # fmt: skip
 
     def __init__(

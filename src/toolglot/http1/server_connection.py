@@ -65,8 +65,8 @@ class ServerConnection(asyncio.Protocol):
 
     __slots__ = (
         "_counted", "_drain_waiters", "_head", "_head_size", "_in_head", "_lingering", "_muted",
-        "_parser", "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded", "_writable",
-        "current", "deadline", "limits", "loop", "on_resume", "remote", "server",
+        "_parser", "_paused", "_queue", "_reading", "_target", "_task", "_transport", "_upgraded",
+        "_writable", "current", "deadline", "limits", "loop", "on_resume", "remote", "server",
     )  # fmt: skip
 
     def __init__(self, server: "HttpServer") -> None:
@@ -320,7 +320,7 @@ class ServerConnection(asyncio.Protocol):
         _log.warning("%s: refused with status %d: %s", self.remote, status, words)
         response = self.server.refusal(status, words)
         self.write(response.encode(close=True))
-        self._linger()
+        self._linger(sending=True)
 
     def _other_protocol(self, rest: bytes) -> None:
         """A request asked for another protocol. For a WebSocket its handler takes the connection
@@ -384,7 +384,7 @@ class ServerConnection(asyncio.Protocol):
         if self.closed:
             return
         if self._closes(request):
-            self._linger()
+            self._linger(sending=self._reading is not None)
         elif self._queue:
             self._start(self._queue.popleft())
             if not self._queue:
@@ -396,15 +396,14 @@ class ServerConnection(asyncio.Protocol):
             if rest:
                 self.data_received(rest)
 
-    def _linger(self) -> None:
-        """Close when the client does, or soon: closing before it has sent all that it wanted would
-        destroy the answer on its way.
+    def _linger(self, *, sending: bool) -> None:
+        """Close when the client does, or soon: closing while it is still sending would destroy the
+        answer on its way.
         """
         if self.closed:
             return
-        reading = self._reading
         self._lingering = True
-        if reading is None or not cast("asyncio.Transport", self._transport).can_write_eof():
+        if not sending or not cast("asyncio.Transport", self._transport).can_write_eof():
             self.close()
             return
         cast("asyncio.Transport", self._transport).write_eof()
