@@ -29,7 +29,8 @@ from toolglot.events import (
 )
 from toolglot.ir import ApiError, Request, StopReason, Usage
 from toolglot.receipt import Receipt
-from toolglot.registry import StreamDecoder, get_protocol
+from toolglot.registry import StreamDecoder, get_protocol, protocol_name
+from toolglot.surface import Surface
 from toolglot.translate import Body, answer_context
 from toolglot.wire.follow import EventSplitter, SplitEvent
 from toolglot.wire.message import WireRequest
@@ -50,8 +51,9 @@ class StreamTranslator:
 
     `request` is what the client had asked, in its own protocol. Whatever the provider sends, the
     client gets a stream that its protocol allows: one that breaks off ends in an error of the
-    client's own. `watch` says that a stream in the client's own protocol must be decoded too, to
-    count its tokens and to complete what strict clients would not accept.
+    client's own. A stream in the client's own protocol passes byte for byte, but is decoded too, to
+    count its tokens, to complete what strict clients would not accept and to tell when it breaks
+    off; `watch=False` passes it unread.
     """
 
     __slots__ = ("_ctx", "_outcome", "_stream")
@@ -63,18 +65,21 @@ class StreamTranslator:
         *,
         request: Body | WireRequest | Request | None = None,
         context: Context | None = None,
-        watch: bool = False,
+        watch: bool = True,
         **options: Any,
     ) -> None:
+        source, target = protocol_name(source), protocol_name(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
         self._outcome = _Outcome()
-        chosen = self._ctx.options
+        chosen, form = self._ctx.options, self._ctx.answer_form
+        if chosen.response_passes:
+            raise ValueError("response_passes are for whole responses; streams have event_passes")
         self._stream: _Stream
         if source != target or changes_answers(chosen) or self._ctx.undo.tools:
             passes = chain(answer_passes(self._ctx))
             decoder = get_protocol(source).StreamDecoder(self._ctx)
             self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)
-        elif watch or asks(chosen):
+        elif watch or asks(chosen) or form:
             self._stream = _Follower(target, self._ctx, self._outcome)
         else:
             self._stream = _PassThrough(target, self._ctx, self._outcome)
@@ -249,8 +254,19 @@ class _Follower:
     """
 
     __slots__ = (
-        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_outcome", "_past", "_rename",
-        "_splitter", "_target", "_translator", "has_output",
+        "_adapt",
+        "_check",
+        "_ctx",
+        "_decoder",
+        "_grammar",
+        "_outcome",
+        "_past",
+        "_reads",
+        "_rename",
+        "_splitter",
+        "_target",
+        "_translator",
+        "has_output",
     )  # fmt: skip
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
@@ -263,6 +279,8 @@ class _Follower:
         """What checks calls without changing them."""
         self._grammar = Grammar()
         self._rename = _rename_model(ctx)
+        self._reads = _no_newest_form(codec.SURFACE) if ctx.answer_form else None
+        """Whether the client can read an event, where not all can."""
         self._check = codec.StreamCheck()
         lines = codec.SURFACE.stream.media_type == _LINES
         self._splitter = EventSplitter(
@@ -308,10 +326,12 @@ class _Follower:
 
     def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
         passed: list[bytes] = []
-        translator = self._translator
+        translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
-                if translator is None and not piece.readable:
+                if translator is None and not (
+                    piece.readable and (reads is None or reads(piece.raw))
+                ):
                     translator, _ = self._hand_over("events", len(self._past))
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))
@@ -372,6 +392,10 @@ class _Follower:
             return b""
         self._outcome.see(_broken_off(why, self._grammar, self._ctx)[-1])
         return _encode_error(self._target, self._ctx, self._outcome)
+
+
+def _no_newest_form(surface: Surface) -> Callable[[bytes], bool]:
+    return lambda raw: not any(mark in raw for mark in surface.newest_form_marks)
 
 
 def _broken_off(why: str, grammar: Grammar, ctx: Context) -> list[Event]:

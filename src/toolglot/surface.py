@@ -343,6 +343,12 @@ class Surface(Struct, frozen=True, kw_only=True):
     requires_max_tokens: bool = False
     """A request must give a token limit."""
 
+    answer_form_marks: tuple[bytes, ...] = ()
+    """Bytes without which all requests have answers of one form; see `ir.Request.answer_form`."""
+
+    newest_form_marks: tuple[bytes, ...] = ()
+    """Bytes in an answer that clients of an earlier form cannot read."""
+
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""
 

@@ -83,6 +83,24 @@ def test_a_file_is_read(tmp_path):
             9,
             "providers.work.rules.limits.most: Expected `int | null`, got `str`",
         ),
+        *(
+            (
+                '[[routes]]\nmatch = "c',
+                f'[[providers.work.tool_rules]]\n{line}\n[[routes]]\nmatch = "c',
+                at,
+                f"providers.work.tool_rules[0]{words}",
+            )
+            for line, at, words in (
+                ('filter = "plan"', 9, ".filter: Expected `array`, got `str`"),
+                ('fliter = ["plan"]', 9, ".fliter: there is no such key; perhaps filter?"),
+                ("rename = { cat = 3 }", 9, ".rename"),
+                ('client = "codex"\npreset = "nope"', 10, ".preset: 'nope' is none of codex-ant"),
+                ('protocol = "chat"\nclean = true', 9, ".protocol: expected one of anthropic"),
+                ('client = "codex"', 8, ": there is no rule in it: give one of filter, rename"),
+                ('filter = ["cat"]\nrename = { cat = "x" }', 10, ".rename.cat: the tool is filt"),
+                ("repeat_limit = 0", 9, ".repeat_limit: Expected `int` >= 1"),
+            )
+        ),
         ('api_key = "env:WORK_KEY"', 'schema_dialect = "none"', 6, "'none' is none of "),
         (
             '[[routes]]\nmatch = "c',

@@ -140,6 +140,7 @@ def restrict_request(request: Request, ctx: Context) -> Request:
 
 def adapt_in_protocol(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
+    request = apply_rules(request, ctx)
     if ctx.options.emulated_dialect is not None:
         return restrict_request(emulate_tools_only(request, ctx), ctx)
     request = unseal(request, ctx)

@@ -54,6 +54,8 @@ FORMATS: Final = frozenset(
 """Formats in schemas: https://platform.openai.com/docs/guides/structured-outputs (2026-11-15)."""
 
 SURFACE: Final = Surface(
+    answer_form_marks=(b'"functions"', b'"function_call"'),
+    newest_form_marks=(b'"tool_calls"',),
     name=NAME,
     path="/v1/chat/completions",
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
