@@ -202,6 +202,7 @@ class Context:
         "_salt",
         "_seed",
         "answer_id",
+        "asked",
         "declared",
         "kept_state",
         "known",
@@ -233,6 +234,8 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.asked: Callable[[], Request | None] | None = None
+        """For an answer, what the client asked, where that is read only if need be."""
         self.answer_id = ""
         """The id that a translated answer gets, for whoever stores it; empty: the provider's."""
         self.declared: tuple[Tool, ...] | None = None

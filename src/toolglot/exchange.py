@@ -269,7 +269,12 @@ class Exchange:
         stream: bool = False,
     ) -> Answer:
         """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
-        response, wire, ctx = self._decode(body, status, headers)
+        try:
+            response, wire, ctx = self._decode(body, status, headers)
+        except DecodeError:
+            if self.options.mend == "on" or self.client != self.provider:
+                raise
+            return Answer(status=status, headers=headers or {}, data=body)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
             if response.kind in surface.stream.errors_inside:
@@ -402,6 +407,8 @@ class Exchange:
             if ctx.declared is None and ctx.request is not None:
                 ctx.declared = ctx.request.tools
             ctx.known = self._known
+            if ctx.in_protocol:
+                ctx.asked = self._whole_request
             self._answer = ctx
         return self._answer
 
@@ -413,6 +420,12 @@ class Exchange:
         if self._decoded is None and self.client == self.provider and not changed:
             self._unread = self._unread or self._glance()
             return self._unread
+        try:
+            return self.client_request
+        except DecodeError:
+            return None
+
+    def _whole_request(self) -> Request | None:
         try:
             return self.client_request
         except DecodeError:

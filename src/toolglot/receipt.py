@@ -136,6 +136,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "the target forbids this call id, so it was replaced, in the call and in its result"
     ),
     "id-made": Code("info", "the source left out an id, so one was generated"),
+    "name-made": Code(
+        "lossy", "a call came without the name of its tool, so one was made up for it"
+    ),
     "stream-mended": Code(
         "info",
         "the stream lacked something that clients need, so it was encoded again from there on",

@@ -102,6 +102,11 @@ class StreamTranslator:
         return self._stream.has_output
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the provider has sent nothing of an answer so far; False if nobody looked."""
+        return self._stream.is_empty
+
+    @property
     def usage(self) -> Usage | None:
         """The tokens so far, as the provider counts them."""
         return self._outcome.usage
@@ -131,6 +136,8 @@ class _Stream(Protocol):
 
     @property
     def has_output(self) -> bool: ...
+    @property
+    def is_empty(self) -> bool: ...
 
 
 class _Outcome:
@@ -193,6 +200,10 @@ class _Translator:
     def has_output(self) -> bool:
         return self._grammar.parts > 0 or bool(self._outcome.stops)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.has_output
+
     def write(self, events: Iterable[Event]) -> bytes:
         """The bytes of events that the decoder gave."""
         if self._grammar.complete:
@@ -229,6 +240,8 @@ class _PassThrough:
 
     __slots__ = ("_ctx", "_outcome", "_rename", "_target", "has_output")
 
+    is_empty = False
+
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
         self._target = target
         self._ctx = ctx
@@ -259,6 +272,7 @@ class _Follower:
         "_ctx",
         "_decoder",
         "_grammar",
+        "_mends",
         "_outcome",
         "_past",
         "_reads",
@@ -286,6 +300,7 @@ class _Follower:
         self._splitter = EventSplitter(
             self._check, lines=lines, comments=codec.SURFACE.stream.comments
         )
+        self._mends = ctx.options.mend == "on"
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
@@ -294,10 +309,8 @@ class _Follower:
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
-        passed = self._pass(self._splitter.feed(data))
-        # An error that comes first can still be sent in place of an answer.
-        self.has_output = self.has_output or self._outcome.error is None
-        return passed
+        self.has_output = True
+        return self._pass(self._splitter.feed(data))
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())
@@ -306,6 +319,8 @@ class _Follower:
         passed += self._rename.close() if self._rename else b""
         known, before = self._outcome.error, len(self._past)
         self._follow(self._decoder.close())
+        if not self._mends:
+            return passed
         if self._outcome.error is not known:
             # What was passed on did not end; a client must not take it for complete. The error
             # must not be read as part of an event that was torn.
@@ -324,14 +339,17 @@ class _Follower:
         rest = self._rename.close() if self._rename else b""
         return rest + _encode_error(self._target, self._ctx, self._outcome)
 
+    @property
+    def is_empty(self) -> bool:
+        return self._grammar.parts == 0 and not self._outcome.stops
+
     def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
         passed: list[bytes] = []
         translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
-                if translator is None and not (
-                    piece.readable and (reads is None or reads(piece.raw))
-                ):
+                wrong = not piece.readable and self._mends
+                if translator is None and (wrong or not (reads is None or reads(piece.raw))):
                     translator, _ = self._hand_over("events", len(self._past))
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))

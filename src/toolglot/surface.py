@@ -107,6 +107,9 @@ class CallSupport(Struct, frozen=True, kw_only=True):
     arguments: Literal["text", "object"] = "text"
     """How arguments are written."""
 
+    stops: frozenset[str] = frozenset()
+    """The words by which an answer says that it stops for calls; none: it need not say so."""
+
 
 class ToolSupport(Struct, frozen=True, kw_only=True):
     """Tools that can be declared, and tool choice."""

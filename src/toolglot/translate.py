@@ -18,6 +18,7 @@ from toolglot.adapt import (
     context_of_request,
     restrict_request,
 )
+from toolglot.adapt.answers.mend_calls import was_normalised
 from toolglot.adapt.calls.ids import chooses_ids
 from toolglot.adapt.reasoning.sealed_state import TAG
 from toolglot.adapt.tools.tool_rules import apply_rules
@@ -188,7 +189,7 @@ def encode_response_for(
     its protocol and nothing in it changes.
     """
     adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
-    stays = adapted is response and ctx.source is ctx.target
+    stays = adapted is response and ctx.source is ctx.target and not was_normalised(ctx)
     if stays and not (ctx.answer_form and _is_newest_form(wire, ctx)):
         return wire
     return get_protocol(target).encode_response(adapted, ctx)

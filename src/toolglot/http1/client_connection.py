@@ -130,13 +130,17 @@ class Reply:
             return False
         self._sink = sink
         try:
-            while self._sink is not None and not self._done and self._error is None:
+            while not self._stopped:
                 await self._wait()
         finally:
             self._sink = None
         if self._error is not None:
             raise self._error
         return self._done and not self._pieces
+
+    @property
+    def _stopped(self) -> bool:
+        return self._sink is None or self._done or self._error is not None
 
     def pause(self) -> None:
         """Read no further: whoever is to get the bytes is slow."""

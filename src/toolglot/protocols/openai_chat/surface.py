@@ -119,6 +119,7 @@ SURFACE: Final = Surface(
     ),
     calls=CallSupport(
         id_prefix="call_",
+        stops=frozenset({"tool_calls", "function_call"}),
         # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at
         # 40.
         id_rule=IdentifierRule(most=64),
