@@ -4,8 +4,11 @@ import asyncio
 from contextlib import asynccontextmanager
 
 from toolglot.gateway.http.server import listen
+from toolglot.http1.connection_pool import ConnectionPool
 from toolglot.http1.http_server import HttpServer
 from toolglot.http1.server_connection import Limits
+from toolglot.http1.server_request import BodyError
+from toolglot.http1.server_response import WholeHttpResponse
 
 
 @asynccontextmanager
@@ -65,3 +68,42 @@ async def exchange(port, data, *, wait=5.0):
             return await reader.read()
     finally:
         writer.close()
+
+
+async def echo(request):
+    """Method, path and body; whatever is wrong with the body is said with its status."""
+    try:
+        body = await request.read()
+    except BodyError as error:
+        return WholeHttpResponse(str(error).encode(), error.status)
+    return WholeHttpResponse(f"{request.method} {request.path} ".encode() + body)
+
+
+def talk(data, handler=echo, **limits):
+    """All that comes back for these bytes."""
+
+    async def run():
+        async with handling(handler, **limits) as (port, _):
+            return await exchange(port, data)
+
+    return asyncio.run(run())
+
+
+def body_of(answer):
+    return answer.partition(b"\r\n\r\n")[2]
+
+
+def with_pool(use):
+    async def run():
+        pool = ConnectionPool()
+        try:
+            return await use(pool)
+        finally:
+            pool.close()
+
+    return asyncio.run(run())
+
+
+async def body(pool, url, **more):
+    async with await pool.request("POST", url, **{"data": b"{}", **more}) as reply:
+        return await reply.read()

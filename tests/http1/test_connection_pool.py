@@ -3,29 +3,13 @@
 import asyncio
 
 import pytest
-from tests.http1.raw import server
+from tests.http1.raw import body, server, with_pool
 
 from toolglot.http1.client_connection import ConnectionDroppedError, ReplyError
-from toolglot.http1.connection_pool import ConnectError, ConnectionPool, InvalidUrlError
+from toolglot.http1.connection_pool import ConnectError, InvalidUrlError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
-
-
-def with_pool(use):
-    async def run():
-        pool = ConnectionPool()
-        try:
-            return await use(pool)
-        finally:
-            pool.close()
-
-    return asyncio.run(run())
-
-
-async def body(pool, url, **more):
-    async with await pool.request("POST", url, **{"data": b"{}", **more}) as reply:
-        return await reply.read()
 
 
 def test_a_connection_is_used_again():
@@ -150,36 +134,6 @@ def test_through_a_proxy_whole_urls_are_sent():
     assert sent.startswith(b"POST http://provider.invalid/a?b=c HTTP/1.1\r\n")
     assert b"\r\nHost: provider.invalid\r\n" in sent
     assert b"\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n" in sent
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (b"HTTP/1.1 407 Who are you\r\n\r\n", "407 Who are you"),
-        (None, "closed"),
-        (b"x" * 20_000, "no HTTP"),
-    ],
-)
-def test_a_proxy_that_refuses_a_tunnel(answer, words):
-    async def use(pool):
-        async with server(answer, close=False) as (url, seen):
-            with pytest.raises(ConnectError, match=words):
-                await body(pool, "https://provider.invalid/", proxy=url)
-            return seen[0]
-
-    sent = with_pool(use)
-    assert sent.startswith(
-        b"CONNECT provider.invalid:443 HTTP/1.1\r\nHost: provider.invalid:443\r\n"
-    )
-
-
-def test_a_tunnel_in_which_nobody_speaks_tls():
-    async def use(pool):
-        async with server([b"HTTP/1.1 200 Connected\r\n\r\n", None]) as (url, _):
-            with pytest.raises(ConnectError):
-                await body(pool, "https://provider.invalid/", proxy=url)
-
-    with_pool(use)
 
 
 def test_a_server_that_drops_a_request():

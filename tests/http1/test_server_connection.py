@@ -1,13 +1,11 @@
 """What clients send, right or wrong, and what they get."""
 
 import asyncio
-import gzip
 
 import pytest
-from tests.http1.raw import exchange, handling
+from tests.http1.raw import body_of, echo, exchange, handling, talk
 
-from toolglot.http1.server_request import BodyError
-from toolglot.http1.server_response import StreamedHttpResponse, WholeHttpResponse
+from toolglot.http1.server_response import WholeHttpResponse
 
 HOST = b"Host: x\r\n"
 CLOSE = b"Connection: close\r\n"
@@ -15,39 +13,8 @@ GET = b"GET / "
 POST = b"POST / HTTP/1.1\r\nHost: a\r\n"
 
 
-async def echo(request):
-    """Method, path and body; whatever is wrong with the body is said with its status."""
-    try:
-        body = await request.read()
-    except BodyError as error:
-        return WholeHttpResponse(str(error).encode(), error.status)
-    return WholeHttpResponse(f"{request.method} {request.path} ".encode() + body)
-
-
-async def stream(request):
-    made = StreamedHttpResponse(headers={"x-a": "b"})
-    made.begin(request)
-    for piece in (b"one ", b"", b"two"):
-        await made.write(piece)
-    return made
-
-
 async def refuse(_request):
     return WholeHttpResponse(b"no", 401)
-
-
-def talk(data, handler=echo, **limits):
-    """All that comes back for these bytes."""
-
-    async def run():
-        async with handling(handler, **limits) as (port, _):
-            return await exchange(port, data)
-
-    return asyncio.run(run())
-
-
-def body_of(answer):
-    return answer.partition(b"\r\n\r\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -263,16 +230,6 @@ def test_a_client_that_waits_for_leave_to_send_gets_it():
     assert body_of(asyncio.run(run())) == b"POST / hi"
 
 
-@pytest.mark.parametrize(
-    ("version", "body"),
-    [(b"1.1", b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n"), (b"1.0", b"one two")],
-)
-def test_streams(version, body):
-    answer = talk(b"GET / HTTP/" + version + b"\r\n" + HOST + CLOSE + b"\r\n", stream)
-    assert b"x-a: b\r\n" in answer
-    assert body_of(answer) == body
-
-
 def test_a_client_that_leaves_cancels_its_request():
     async def run():
         begun, cancelled = asyncio.Event(), asyncio.Event()
@@ -295,57 +252,9 @@ def test_a_client_that_leaves_cancels_its_request():
     asyncio.run(run())
 
 
-def test_a_client_that_does_not_read_stops_the_writer():
-    async def run():
-        stuck, written = asyncio.Event(), 0
-
-        async def floods(request):
-            nonlocal written
-            made = StreamedHttpResponse()
-            made.begin(request)
-            for _ in range(400):
-                if not made.write_now(b"x" * 65536):
-                    stuck.set()
-                    await made.write(b"")
-                written += 65536
-            return made
-
-        async with handling(floods) as (port, _):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
-            writer.write(b"GET / HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n")
-            await stuck.wait()
-            held = written
-            size = 0
-            while piece := await reader.read(2**20):
-                size += len(piece)
-            writer.close()
-            return held, written, size
-
-    held, written, size = asyncio.run(run())
-    assert held < written == 400 * 65536 < size
-
-
 def test_a_fault_of_a_handler_ends_its_connection_and_no_other(caplog):
     async def fails(_request):
         raise ZeroDivisionError
 
     assert talk(b"GET /x HTTP/1.1\r\n" + HOST + b"\r\n", fails) == b""
     assert "GET /x failed" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("encoding", "data", "status", "words"),
-    [
-        (b"gzip", gzip.compress(b"small", mtime=0), b"200", b"small"),
-        (b"identity", b"small", b"200", b"small"),
-        (b"gzip", gzip.compress(b"x" * 5000, mtime=0), b"413", b"larger than"),
-        (b"gzip", gzip.compress(b"small", mtime=0)[:-4], b"400", b"no complete gzip"),
-        (b"gzip", b"plain", b"400", b"no gzip"),
-        (b"zstd", b"plain", b"415", b"send deflate, gzip"),
-    ],
-)
-def test_compressed_bodies(encoding, data, status, words):
-    head = b"Content-Encoding: %b\r\nContent-Length: %d\r\n\r\n" % (encoding, len(data))
-    answer = talk(b"POST / HTTP/1.1\r\n" + HOST + CLOSE + head + data, body_size=1000)
-    assert answer.startswith(b"HTTP/1.1 " + status)
-    assert words in answer
