@@ -341,6 +341,11 @@ class Exchange:
         wire = get_protocol(self.client).encode_response(error, self._answered())
         return Answer(status=wire.status, headers=wire.headers, data=wire.data())
 
+    @property
+    def has_kept_state(self) -> bool:
+        """Whether `kept_state` has something to give."""
+        return self._answer is not None and bool(self._answer.kept_state)
+
     def kept_state(self) -> Mapping[str, str]:
         """The reasoning state of the answer so far, by key, for clients that may not return it.
 

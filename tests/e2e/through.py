@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.gateway.running import listening, to
+from tests.gateway.running import serving, to
 from tests.upstreams.strict.upstreams import StrictUpstream
 
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 
 
@@ -15,5 +14,5 @@ async def gateway(upstream: StrictUpstream, url: str) -> AsyncIterator[str]:
     """A gateway that sends all requests to one model of one strict upstream."""
     providers = {"strict": upstream.at(url, retries=2)}
     routes = (to(f"strict/{upstream.model}"),)
-    async with listening(make_app(Config(providers=providers, routes=routes))) as base:
+    async with serving(Config(providers=providers, routes=routes)) as base:
         yield base

@@ -8,9 +8,9 @@ import aiohttp
 from aiohttp import web
 from tests.quiet import ignore_hangups
 
-from toolglot.gateway.app import make_app
+from toolglot.gateway.app import App
 from toolglot.gateway.config import Config, Provider, RouteConfig, Server
-from toolglot.gateway.http.repeated_headers import Runner
+from toolglot.gateway.http.server import answering, listen
 
 
 @asynccontextmanager
@@ -27,6 +27,14 @@ async def listening(app, runner=web.AppRunner):
 
 
 @asynccontextmanager
+async def serving(config, path=None):
+    """The URL of a gateway that runs."""
+    with listen("127.0.0.1", 0) as sock:
+        async with answering(App(config, path), sock, drain=1):
+            yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+
+@asynccontextmanager
 async def upstream(handler):
     """The URL of a server that answers everything with one handler."""
     app = web.Application(client_max_size=2**26, middlewares=[ignore_hangups])
@@ -39,7 +47,7 @@ async def upstream(handler):
 async def gateway(providers=None, routes=(), **server):
     """The URL of a gateway, and a session to call it with."""
     config = Config(providers=providers or {}, routes=tuple(routes), server=Server(**server))
-    async with listening(make_app(config), Runner) as url, aiohttp.ClientSession(url) as session:
+    async with serving(config) as url, aiohttp.ClientSession(url) as session:
         yield session
 
 

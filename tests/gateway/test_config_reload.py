@@ -6,7 +6,7 @@ from functools import partial
 
 from aiohttp import ClientSession, web
 from tests.gateway.exchanges import ANSWER
-from tests.gateway.running import listening, upstream
+from tests.gateway.running import serving, upstream
 
 from toolglot.gateway import app as app_module
 from toolglot.gateway.config import load_config
@@ -89,9 +89,8 @@ def test_nobody_notices_many_changes(tmp_path, monkeypatch):
 
         async with upstream(answers) as url:
             write(url, 0)
-            app = app_module.make_app(load_config(path), path)
             async with (
-                listening(app) as gateway,
+                serving(load_config(path), path) as gateway,
                 ClientSession(gateway) as session,
                 asyncio.TaskGroup() as tasks,
             ):

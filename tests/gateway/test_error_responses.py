@@ -1,11 +1,10 @@
 """Errors of our own, in every protocol."""
 
 import pytest
-from aiohttp import web
-from aiohttp.test_utils import make_mocked_request
 
 from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
+from toolglot.http1.server_request import BodyError, BodyTooLargeError
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_response
 
@@ -51,16 +50,15 @@ def test_codes_of_our_own_are_in_every_protocol(error, protocol):
 
 
 def test_what_is_wrong_with_a_request_is_told():
-    request = make_mocked_request("POST", "/", client_max_size=7)
     told = {
         errors.RequestRejectedError(errors.not_found("gone")): ("gone", 404),
         DecodeError("a.b", "expected c"): ("a.b: expected c", 400),
-        web.HTTPRequestEntityTooLarge(7, 8): ("the request has more than 7 bytes", 413),
-        web.RequestPayloadError("400, message:\n  odd chunk"): ("odd chunk", 400),
+        BodyTooLargeError(7): ("the request has more than 7 bytes", 413),
+        BodyError("odd chunk", 408): ("odd chunk", 408),
     }
     for problem, (words, status) in told.items():
         assert isinstance(problem, errors.REJECTIONS)
-        error = errors.from_rejection(problem, request)
+        error = errors.from_rejection(problem)
         assert error.message.startswith(words)
         assert error.status == status
 

@@ -1,8 +1,8 @@
 """Requests as values."""
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
+from tests.gateway.handling import made_request
 
 from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.error_responses import RequestRejectedError
@@ -12,7 +12,8 @@ from toolglot.gateway.incoming import read_incoming
 def read(protocol, body, *, path="/v1/messages", call=None, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     match = {"call": call} if call else {}
-    http = make_mocked_request("POST", path, headers=named, match_info=match)
+    http = made_request("POST", path, named)
+    http.match = match
     return read_incoming(http, protocol, http.path, body)
 
 

@@ -7,11 +7,10 @@ from functools import partial
 
 import pytest
 from tests.gateway.answers import NAMES, TEXT, kind_of, pieces_of, read_stream, said
-from tests.gateway.running import gateway, in_thread, listening, provider, to
+from tests.gateway.running import gateway, in_thread, provider, serving, to
 from tests.gateway.sdks import SDKS, all_sdks, opening
 from tests.gateway.wild import dechunked, raw_request, wild
 
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config, Server
 from toolglot.registry import get_protocol
 
@@ -178,7 +177,7 @@ async def _silent():
             providers[name] = provider(name, url)
             routes.append(to(f"{name}/m", match=f"for-{name}"))
         config = Config(providers=providers, routes=tuple(routes), server=Server(keep_alive=0.05))
-        yield await stack.enter_async_context(listening(make_app(config)))
+        yield await stack.enter_async_context(serving(config))
 
 
 @pytest.fixture(scope="module")

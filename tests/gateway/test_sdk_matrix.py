@@ -10,14 +10,13 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from tests.e2e.trial import png
-from tests.gateway.running import in_thread, listening, to
+from tests.gateway.running import in_thread, serving, to
 from tests.gateway.sdks import SDKS, StreamFailed, all_sdks, opening
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.upstreams.server import ScriptedUpstream
 from tests.upstreams.strict.upstreams import BY_PROTOCOL, OTHERS
 
 from toolglot import ir
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import encode_request
@@ -57,7 +56,7 @@ async def _running():
         routes = tuple(
             to(f"{name}/{each.model}", match=f"for-{name}") for name, each in ALL.items()
         )
-        async with listening(make_app(Config(providers=providers, routes=routes))) as url:
+        async with serving(Config(providers=providers, routes=routes)) as url:
             yield scripted, url
 
 

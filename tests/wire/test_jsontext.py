@@ -276,7 +276,22 @@ def test_parts_of_something_else(part, data):
         getattr(jsontext, part)(data)
 
 
-@pytest.mark.parametrize("data", [b'{"a": 1,"b":2}', b'{"a":1,"a":2}', b'{"b":2}', b"[]", b"{"])
-def test_only_what_is_written_as_we_write_it_is_split(data):
+@pytest.mark.parametrize(
+    "data",
+    [b'{"a":1,"a":2}', b'{"b":1,"a":2,"b":3}', b'{"b\\u003ac":1,"a":2}', b'{"b":2}', b"[]", b"{"],
+)
+def test_what_is_not_split(data):
     assert jsontext.split(data, "a") is None
-    assert jsontext.split(b'{"a":1,"b":2}', "a") == jsontext.Split(b"1", b'{"b":2}')
+
+
+@pytest.mark.parametrize("data", [b'{"a":1,"b":":"}', b' {"b" : ":", "\\u0061":1}'])
+def test_split_in_any_spelling(data):
+    assert jsontext.split(data, "a") == jsontext.Split(b"1", b'{"b":":"}')
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"\\u003a":{"x":1},"a":1,"a":{"x":2}}', b'{"k":"\\u003A\\u003a","k":":"}']
+)
+def test_escaped_colons_hide_no_duplicate_key(data):
+    with pytest.raises(DecodeError, match="twice"):
+        jsontext.decode(data)

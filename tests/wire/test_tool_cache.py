@@ -41,13 +41,27 @@ def test_the_same_words_are_the_same_object():
     [
         BODY.replace(b":", b": "),
         BODY.replace(b"depth", b"\\u0064epth"),
+        BODY.replace(b"depth", b"\\u003chtml\\u003e"),
+    ],
+    ids=["spaces", "escapes", "html"],
+)
+def test_tools_in_any_spelling_become_known(body):
+    one, two = Context(), Context()
+    assert read_known(body, one) == jsontext.decode(body)
+    assert read_known(body, two)["tools"] is one.known is two.known is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         BODY.replace(b"depth", b"\\ud800"),
+        BODY.replace(b"depth", b"\\u003a"),
         BODY.replace(b"depth", b"d" * 300_000),
         b'{"model":"m"}',
     ],
-    ids=["spaces", "escapes", "surrogate", "long", "none"],
+    ids=["surrogate", "escaped colon", "long", "none"],
 )
-def test_what_is_written_otherwise_is_read_but_not_known(body):
+def test_what_needs_care_is_read_but_not_known(body):
     ctx = Context()
     assert read_known(body, ctx) == jsontext.decode(body)
     assert ctx.known is None
@@ -59,6 +73,7 @@ def test_what_is_written_otherwise_is_read_but_not_known(body):
         (BODY.replace(b'"why"', b'"name"'), "tools[0].name"),
         (BODY.replace(b'"messages"', b'"tools"'), "tools"),
         (BODY.replace(b'"messages"', b'"model"'), "model"),
+        (BODY.replace(b"[1]", b'[{"a":1, "a":2}]'), "messages[0].a"),
         (b"{", ""),
     ],
 )

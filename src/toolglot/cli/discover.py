@@ -102,7 +102,7 @@ def _from_server(args: argparse.Namespace) -> DiscoveryResult:
     try:
         from toolglot.gateway.checks.discovery_client import probe_server  # noqa: PLC0415 - it needs an extra
     except ImportError:
-        raise MissingExtraError("gateway", "aiohttp") from None
+        raise MissingExtraError("gateway", "httptools") from None
     asking = probe_server(
         args.url,
         key=_secret(args),

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         from toolglot.gateway.checks import provider_check  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise MissingExtraError("gateway", error.name or "aiohttp") from None
+        raise MissingExtraError("gateway", error.name or "httptools") from None
 
     path, config, state = _configured(args.config)
     database = _database(config)

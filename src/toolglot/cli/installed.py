@@ -11,7 +11,7 @@ from typing import Final
 from toolglot import __version__
 from toolglot.cli.clients import CLIENTS
 
-_PACKAGES: Final = ("aiohttp", "uvloop", "msgspec")
+_PACKAGES: Final = ("httptools", "uvloop", "msgspec")
 _SECONDS: Final = 10.0
 _VERSION: Final = re.compile(r"\d+\.\d[\w.+-]*")
 

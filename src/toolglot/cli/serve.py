@@ -11,9 +11,8 @@ from toolglot.cli.common import Commands, add_command
 from toolglot.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from aiohttp.web import Application
-
     from toolglot.gateway.config import Config
+    from toolglot.gateway.http.server import Application
 
 _LAST_PORT: Final = 65535
 _EXAMPLES: Final = (
@@ -78,12 +77,12 @@ def _workers(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Run until a signal comes."""
     try:
-        from toolglot.gateway.app import make_app  # noqa: PLC0415
+        from toolglot.gateway.app import App  # noqa: PLC0415
         from toolglot.gateway.config import plain_secrets  # noqa: PLC0415
         from toolglot.gateway.http import server as gateway  # noqa: PLC0415 - an extra
         from toolglot.gateway.telemetry.logs import set_up  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise MissingExtraError("gateway", error.name or "aiohttp") from None
+        raise MissingExtraError("gateway", error.name or "httptools") from None
     path = _path(args)
     config, warnings = _without_loops(_configured(args, path), path)
     gateway.check_exposure(config)
@@ -111,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
             gateway.in_background(_say_addresses(config, gateway.say))
 
     def app() -> "Application":
-        return make_app(config, path)
+        return App(config, path)
 
     with sock:
         if server.workers > 1:

@@ -3,15 +3,15 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-
-from aiohttp import web
+from typing import TYPE_CHECKING
 
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
-from toolglot.gateway.http.middleware import add_middleware
+from toolglot.gateway.http.middleware import Middleware
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.conversations import ConversationEndpoints
@@ -31,57 +31,74 @@ from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
 from toolglot.gateway.telemetry.tracing import NO_TRACING, otlp_tracing
+from toolglot.http1.url_router import UrlRouter
 from toolglot.registry import PROTOCOLS
 
+if TYPE_CHECKING:
+    from toolglot.http1.server_connection import Handler
 
-def make_app(config: Config, path: Path | None = None) -> web.Application:
-    """The gateway as an application; a configuration from a file is read again when it changes."""
-    server = config.server
-    client, storage = Client(), open_storage(server)
-    access = AccessControl(storage.keys, storage.ledger)
-    telemetry = Telemetry(
-        metrics=Metrics(worker=str(os.getpid())),
-        tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
-        recorder=Recorder(server.record) if server.record else None,
-    )
-    admission = Admission(access, telemetry)
-    relay = Relay(config, client, access, KeptReasoning(storage.values))
-    app = web.Application(client_max_size=server.max_body)
-    _add_routes(app, relay, admission, Sessions(storage.values))
-    add_middleware(app, lambda: relay.config.server.origins)
 
-    async def running(_app: web.Application) -> AsyncIterator[None]:
-        async with asyncio.TaskGroup() as tasks:
-            work = [tasks.create_task(relay.keep_alive())]
-            if path is not None:
-                work.append(tasks.create_task(watch(path, relay.use)))
+class App:
+    """A gateway: how it answers requests, and what runs as long as it does."""
+
+    def __init__(self, config: Config, path: Path | None = None) -> None:
+        """A configuration from a file is read again when it changes."""
+        server = config.server
+        self.max_body = server.max_body
+        self._path = path
+        self._client, self._storage = Client(), open_storage(server)
+        access = AccessControl(self._storage.keys, self._storage.ledger)
+        self._telemetry = Telemetry(
+            metrics=Metrics(worker=str(os.getpid())),
+            tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
+            recorder=Recorder(server.record) if server.record else None,
+        )
+        admission = Admission(access, self._telemetry)
+        self._relay = Relay(config, self._client, access, KeptReasoning(self._storage.values))
+        self._sockets: list[WebSocketEndpoint] = []
+        router: UrlRouter[Handler] = UrlRouter()
+        add_routes(router, admission, self._routes(admission, Sessions(self._storage.values)))
+        self.handle = Middleware(router, lambda: self._relay.config.server.origins).handle
+        """Answers a request."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everything that runs beside the requests."""
+        # Loose tasks, because whatever happens to them must not end the requests.
+        start = asyncio.get_running_loop().create_task
+        work = [start(self._relay.keep_alive())]
+        if self._path is not None:
+            work.append(start(watch(self._path, self._relay.use)))
+        try:
             yield
+        finally:
             for task in work:
                 task.cancel()
-        await client.close()
-        telemetry.close()
-        await storage.close()
+            await asyncio.gather(*work, return_exceptions=True)
+            await self._client.close()
+            self._telemetry.close()
+            await self._storage.close()
 
-    app.cleanup_ctx.append(running)
-    return app
+    async def shut_down(self) -> None:
+        """No more requests are accepted: close WebSockets when their answers are complete."""
+        for socket in self._sockets:
+            await socket.close()
 
-
-def _add_routes(
-    app: web.Application, relay: Relay, admission: Admission, sessions: Sessions
-) -> None:
-    count = CountEndpoints(relay, sessions)
-    routes: list[Route | ModelRoute] = [
-        *HealthEndpoints(relay, admission.telemetry.metrics).routes,
-        *GenerationEndpoints(relay, sessions, count).routes,
-        *count.routes,
-        *ModelEndpoints(relay).routes,
-        *ConversationEndpoints(sessions).routes,
-        *receipt_routes(relay.receipts),
-        *dry_run_routes(relay),
-    ]
-    # Protocols in which a request can continue an earlier answer.
-    for name in (name for name, codec in PROTOCOLS.items() if codec.SURFACE.earlier_keys):
-        socket = WebSocketEndpoint(relay, sessions, admission, name)
-        app.on_shutdown.append(socket.close)
-        routes += (*socket.routes, *ResponseEndpoints(relay, sessions, name).routes)
-    add_routes(app, admission, routes)
+    def _routes(self, admission: Admission, sessions: Sessions) -> list[Route | ModelRoute]:
+        relay = self._relay
+        count = CountEndpoints(relay, sessions)
+        routes: list[Route | ModelRoute] = [
+            *HealthEndpoints(relay, admission.telemetry.metrics).routes,
+            *GenerationEndpoints(relay, sessions, count).routes,
+            *count.routes,
+            *ModelEndpoints(relay).routes,
+            *ConversationEndpoints(sessions).routes,
+            *receipt_routes(relay.receipts),
+            *dry_run_routes(relay),
+        ]
+        # Protocols in which a request can continue an earlier answer.
+        for name in (name for name, codec in PROTOCOLS.items() if codec.SURFACE.earlier_keys):
+            socket = WebSocketEndpoint(relay, sessions, admission, name)
+            self._sockets.append(socket)
+            routes += (*socket.routes, *ResponseEndpoints(relay, sessions, name).routes)
+        return routes

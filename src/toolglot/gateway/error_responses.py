@@ -8,11 +8,11 @@ worth another attempt is decided in `toolglot.attempts`.
 from collections.abc import Iterable
 from typing import Final
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
+from toolglot.http1.server_request import BodyError, BodyTooLargeError
 from toolglot.ir import ApiError, ErrorKind
 from toolglot.registry import get_protocol
 from toolglot.wire.message import WireResponse
@@ -155,22 +155,20 @@ def internal(request_id: str) -> ApiError:
 REJECTIONS: Final = (
     RequestRejectedError,
     DecodeError,
-    web.HTTPRequestEntityTooLarge,
-    web.RequestPayloadError,
+    BodyError,
 )
 """Exceptions that mean that a request is wrong, and not the gateway."""
 
 
-def from_rejection(problem: Exception, request: web.Request) -> ApiError:
+def from_rejection(problem: Exception) -> ApiError:
     """What to tell the client of one of the `REJECTIONS`."""
     if isinstance(problem, RequestRejectedError):
         return problem.error
-    if isinstance(problem, web.HTTPRequestEntityTooLarge):
-        return too_large(request.client_max_size)
-    words = str(problem)
-    if isinstance(problem, web.RequestPayloadError):
-        words = words.rpartition("message:")[2].strip()
-    return invalid_request(words)
+    if isinstance(problem, BodyTooLargeError):
+        return too_large(problem.limit)
+    if isinstance(problem, BodyError):
+        return _error("invalid_request", str(problem), problem.status)
+    return invalid_request(str(problem))
 
 
 def _error(kind: ErrorKind, message: str, status: int) -> ApiError:

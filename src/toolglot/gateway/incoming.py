@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from aiohttp import web
 from msgspec import Struct
 
 from toolglot.errors import DecodeError
@@ -12,6 +11,7 @@ from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.request_info import given_key, id_of
+from toolglot.http1.server_request import HttpRequest
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 
@@ -68,7 +68,7 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
         return named.encode() or self.body[:_AFFINITY]
 
 
-def read_incoming(http: web.Request, protocol: str, path: str, body: bytes) -> IncomingRequest:
+def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> IncomingRequest:
     """The request that a body and the HTTP around it make, before it is known whose it is."""
     try:
         seen = jsontext.glance(body)
@@ -76,7 +76,7 @@ def read_incoming(http: web.Request, protocol: str, path: str, body: bytes) -> I
         raise RequestRejectedError(errors.invalid_request(str(problem))) from None
     surface = PROTOCOLS[protocol].SURFACE
     if IN_PATH in surface.path:
-        model, stream = _asked_in_path(http.match_info["call"], PROTOCOLS[protocol].API.operations)
+        model, stream = _asked_in_path(http.match["call"], PROTOCOLS[protocol].API.operations)
         path = quote(path.rstrip("/"), safe="/:@")
     elif isinstance(seen.model, str) and _is_name(seen.model):
         model = seen.model

@@ -44,9 +44,9 @@ def read_known(body: bytes, ctx: Context) -> Json:
         return read_body(body, ctx)
     try:
         tools = _read(split.member)
+        value = read_body(split.rest, ctx)
     except ValueError:
-        return read_body(body, ctx)
-    value = read_body(split.rest, ctx)
+        return read_body(body, ctx)  # For an error that tells the place in the whole text.
     value[_TOOLS] = ctx.known = tools
     return value
 

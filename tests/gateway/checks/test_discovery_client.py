@@ -161,7 +161,7 @@ def test_a_connection_that_breaks_later_is_no_error():
     with serving_handler(breaking) as url:
         result = discover(url)
     assert result.provider.models == ("m",)
-    assert {each.failure for each in result.asked[1:]} == {"ServerDisconnectedError"}
+    assert {each.failure for each in result.asked[1:]} == {"ConnectionDroppedError"}
 
 
 def test_an_answer_that_breaks_off_is_what_came_of_it():

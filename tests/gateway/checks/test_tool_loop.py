@@ -9,6 +9,7 @@ from tests.gateway.running import gateway, provider, upstream
 
 from toolglot.gateway.checks import tool_loop as module
 from toolglot.gateway.checks.tool_loop import run_tool_loop
+from toolglot.http1.connection_pool import ConnectionPool
 from toolglot.registry import PROTOCOLS
 
 
@@ -20,7 +21,12 @@ def tried(how, protocol, *, stream=False, **more):
             weather.behaving(how) as scripted,
             gateway({"up": provider(protocol, scripted.url, **more)}) as session,
         ):
-            return await run_tool_loop(session, protocol, "up/m", stream=stream), scripted.asked
+            pool, url = ConnectionPool(), str(session._build_url(""))
+            try:
+                loop = await run_tool_loop(pool, url.rstrip("/"), protocol, "up/m", stream=stream)
+            finally:
+                pool.close()
+            return loop, scripted.asked
 
     return asyncio.run(main())
 
@@ -95,8 +101,12 @@ def direct(handler):
     """A trial with a server that is no gateway."""
 
     async def main():
-        async with upstream(handler) as url, aiohttp.ClientSession(url) as session:
-            return await run_tool_loop(session, "openai-chat", "m", stream=False)
+        async with upstream(handler) as url:
+            pool = ConnectionPool()
+            try:
+                return await run_tool_loop(pool, url, "openai-chat", "m", stream=False)
+            finally:
+                pool.close()
 
     return asyncio.run(main())
 

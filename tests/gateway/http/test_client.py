@@ -2,7 +2,6 @@
 
 import asyncio
 
-import aiohttp
 import pytest
 from aiohttp import web
 from tests.gateway.running import provider, upstream
@@ -10,6 +9,7 @@ from tests.gateway.running import provider, upstream
 from toolglot.gateway.config import Config, Timeouts
 from toolglot.gateway.http.client import Client, OutboundRequest, SendFailure
 from toolglot.gateway.relay.providers import make_upstreams
+from toolglot.http1.connection_pool import ConnectError
 
 
 def with_client(use):
@@ -97,7 +97,7 @@ def test_a_small_answer_is_good_to_have(status, body, found):
             assert await client.fetch(OutboundRequest(url=url)) == found
             assert await client.look(OutboundRequest(url=url, data=b"{}")) == (status, body)
         assert await client.fetch(OutboundRequest(url="http://127.0.0.1:9")) is None
-        with pytest.raises(aiohttp.ClientError):
+        with pytest.raises(ConnectError):
             await client.look(OutboundRequest(url="http://127.0.0.1:9"))
 
     with_client(use)

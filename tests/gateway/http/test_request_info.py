@@ -1,7 +1,7 @@
 """What a client says of itself."""
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
+from tests.gateway.handling import made_request
 
 from toolglot.gateway.http.request_info import PROTOCOL, given_key, id_of, protocol_of, request_id
 
@@ -20,14 +20,14 @@ from toolglot.gateway.http.request_info import PROTOCOL, given_key, id_of, proto
     ],
 )
 def test_a_key_stands_where_the_protocol_has_it(headers, path, key):
-    assert given_key(make_mocked_request("POST", path, headers=headers)) == key
+    assert given_key(made_request("POST", path, headers=headers)) == key
 
 
 def test_the_id_of_a_request_is_the_clients_own_if_it_is_usable():
     assert request_id("mine-1") == "mine-1"
     for odd in ("", "x" * 129, "two\nlines", "naïve"):
         assert request_id(odd).startswith("req_")
-    request = make_mocked_request("POST", "/")
+    request = made_request("POST", "/")
     assert id_of(request) == id_of(request)
 
 
@@ -44,7 +44,7 @@ def test_the_id_of_a_request_is_the_clients_own_if_it_is_usable():
     ],
 )
 def test_whoever_asks_likely_speaks_a_protocol(path, headers, protocol):
-    request = make_mocked_request("GET", path, headers=headers)
+    request = made_request("GET", path, headers=headers)
     assert protocol_of(request) == protocol
     request[PROTOCOL] = "ollama"
     assert protocol_of(request) == "ollama"

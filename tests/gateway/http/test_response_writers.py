@@ -4,10 +4,10 @@ import asyncio
 
 import aiohttp
 import pytest
-from aiohttp import web
-from tests.gateway.running import upstream
+from tests.gateway.handling import handling
 
 from toolglot.gateway.http.response_writers import HttpWriter, MemoryWriter, WholeResponse
+from toolglot.http1.server_response import HttpResponse
 
 
 async def written(writer, *, stream):
@@ -26,12 +26,12 @@ def test_an_answer_arrives_whole_or_in_pieces(kind, stream):
     async def handle(request):
         writer = kind(request)
         await written(writer, stream=stream)
-        assert isinstance(writer.response, web.StreamResponse)
+        assert isinstance(writer.response, HttpResponse)
         return writer.response
 
     async def run():
         async with (
-            upstream(handle) as url,
+            handling(handle) as url,
             aiohttp.ClientSession(url) as session,
             session.get("/") as reply,
         ):
@@ -50,12 +50,12 @@ def test_whether_the_client_is_still_there():
         await writer.begin({})
         await writer.write(b"one")
         seen.append((writer.closed, writer.drained))
-        request.transport.abort()
+        request.abort()
         seen.append((writer.closed, MemoryWriter().closed, MemoryWriter().drained))
         return writer.response
 
     async def run():
-        async with upstream(handle) as url, aiohttp.ClientSession(url) as session:
+        async with handling(handle) as url, aiohttp.ClientSession(url) as session:
             with pytest.raises(aiohttp.ClientError):
                 async with session.get("/") as reply:
                     await reply.read()

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
+from tests.gateway.handling import made_request
 
 from toolglot.gateway.config import Config, Provider
 from toolglot.gateway.error_responses import RequestRejectedError
@@ -20,7 +20,7 @@ BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]
 
 def prepared(target, path="/v1/messages", body=BODY, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    http = make_mocked_request("POST", path, headers=named)
+    http = made_request("POST", path, headers=named)
     request = read_incoming(http, "anthropic", http.path, body)
     telemetry = Telemetry().start_request("r", "anthropic")
     providers = {

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import make_mocked_request
 from tests.gateway.exchanges import ANSWER, asked, post
+from tests.gateway.handling import made_request
 from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.wild import wild
 
@@ -167,5 +167,5 @@ def test_nothing_is_written_to_a_stream_that_has_ended():
 
 def incoming(protocol, **more):
     wire = asked(protocol, **more)
-    http = make_mocked_request("POST", wire["path"])
+    http = made_request("POST", wire["path"])
     return read_incoming(http, protocol, wire["path"], wire["data"])

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
+from tests.gateway.handling import made_request
 
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
@@ -18,7 +18,7 @@ from toolglot.gateway.telemetry.request_telemetry import Telemetry
 
 
 def admitted(server, headers):
-    http = make_mocked_request("POST", "/v1/messages", headers=headers)
+    http = made_request("POST", "/v1/messages", headers=headers)
     telemetry = Telemetry()
 
     async def run():

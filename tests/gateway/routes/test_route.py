@@ -4,8 +4,7 @@ import asyncio
 
 import aiohttp
 import pytest
-from aiohttp import web
-from tests.gateway.running import listening
+from tests.gateway.handling import routed
 
 from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
@@ -13,11 +12,11 @@ from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Server
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
-from toolglot.gateway.http.middleware import add_middleware
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.route import ModelRoute, Route, add_routes
 from toolglot.gateway.storage.backends import open_storage
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
+from toolglot.http1.url_router import UrlRouter
 
 
 async def good(request):
@@ -34,13 +33,12 @@ async def unknown(_request):
 
 def ask(routes, method, path, server=None, **more):
     async def run():
-        app, server_ = web.Application(client_max_size=100), server or Server()
+        router, server_ = UrlRouter(), server or Server()
         storage, telemetry = open_storage(server_), Telemetry()
         access = AccessControl(storage.keys, storage.ledger)
-        add_routes(app, Admission(access, telemetry), routes)
-        add_middleware(app, tuple)
+        add_routes(router, Admission(access, telemetry), routes)
         async with (
-            listening(app) as url,
+            routed(router, body_size=100) as url,
             aiohttp.ClientSession(url) as session,
             session.request(method, path, **more) as reply,
         ):

@@ -11,8 +11,9 @@ from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.scripts import Script, calls, response, says, sdk
 
 from toolglot import ir
-from toolglot.gateway.app import make_app
+from toolglot.gateway.app import App
 from toolglot.gateway.config import Config
+from toolglot.gateway.http.server import answering, listen
 from toolglot.registry import PROTOCOLS
 
 BETA = {"openai-beta": "responses_websockets=2026-02-06"}
@@ -365,12 +366,11 @@ def test_a_gateway_that_stops_lets_answers_end_and_idle_connections_go():
             return await script.handle(request)
 
         async with upstream(handle) as url:
-            app = make_app(Config(providers={"them": provider("openai-chat", url)}))
-            runner = web.AppRunner(app, shutdown_timeout=10, access_log=None)
-            await runner.setup()
-            site = web.TCPSite(runner, "127.0.0.1", 0)
-            await site.start()
-            there = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/v1/responses"
+            app = App(Config(providers={"them": provider("openai-chat", url)}))
+            sock = listen("127.0.0.1", 0)
+            running = answering(app, sock, drain=10)
+            await running.__aenter__()
+            there = f"http://127.0.0.1:{sock.getsockname()[1]}/v1/responses"
             async with (
                 aiohttp.ClientSession() as session,
                 session.ws_connect(there) as idle,
@@ -379,7 +379,7 @@ def test_a_gateway_that_stops_lets_answers_end_and_idle_connections_go():
             ):
                 await busy.send_json(frame(message("Hi")))
                 await began.wait()
-                tasks.create_task(runner.cleanup())
+                tasks.create_task(running.__aexit__(None, None, None))
                 assert (await idle.receive(timeout=10)).type is aiohttp.WSMsgType.CLOSE
                 goes_on.set()
                 assert (await events(busy))[-1]["type"] == "response.completed"

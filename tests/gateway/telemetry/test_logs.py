@@ -108,7 +108,7 @@ def test_the_level_is_kept_to():
     assert logging.getLogger("toolglot") is LOGGER
 
 
-@pytest.mark.parametrize("library", ["aiohttp.server", "asyncio"])
+@pytest.mark.parametrize("library", ["asyncio"])
 def test_libraries_speak_in_the_same_form(library):
     stream = io.StringIO()
     logs.set_up("info", stream=stream)

@@ -8,9 +8,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Final
 
-import aiohttp
-from yarl import URL
-
 from toolglot.api import listed_models
 from toolglot.base_urls import alternatives
 from toolglot.gateway.checks.discovery_client import connection_advice
@@ -19,13 +16,14 @@ from toolglot.gateway.http.client import QUICK, Client, OutboundRequest
 from toolglot.gateway.relay.missing_path import is_missing_path, json_in
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.telemetry.redact import redact_url, scrub
+from toolglot.http1.client_connection import ReplyError
 from toolglot.profiles import Endpoint
 from toolglot.registry import PROTOCOLS, get_protocol
 
 _FIRST_ERROR: Final = 400
 _NO_SUCH: Final = frozenset({404, 405, 410, 501})
 _REDIRECTS: Final = range(300, 400)
-_FAILURES: Final = (aiohttp.ClientError, OSError, ValueError)
+_FAILURES: Final = (ReplyError, OSError, ValueError)
 _MODEL: Final = "none"
 
 
@@ -82,7 +80,7 @@ async def list_problem(client: Client, upstream: Upstream, status: int, body: by
 def _connection_problem(error: Exception, url: str) -> str:
     if isinstance(error, ValueError):
         return "this is not a valid URL; check base_url"
-    return connection_advice(error, URL(url))
+    return connection_advice(error, url)
 
 
 def _shape_problem(protocol: str, body: bytes) -> str:

@@ -2,16 +2,18 @@
 
 import asyncio
 import os
+import socket
 import ssl
 from collections.abc import Callable
 from time import monotonic
 from typing import Final
-
-import aiohttp
-from yarl import URL
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass  # noqa: TID251 - nothing is requested
 
 from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.errors import ToolglotError
+from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.connection_pool import ConnectError, ConnectionPool
 from toolglot.wire import jsontext
 
 MAX_ANSWER: Final = 2 * 1024 * 1024
@@ -25,6 +27,7 @@ TOTAL: Final = 240.0
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _HOPS: Final = 3
+_PORTS: Final = {"http": 80, "https": 443}
 _HIDDEN: Final = b"[the key]"
 
 Progress = Callable[[Probe, ProbeResponse], None]
@@ -48,13 +51,13 @@ async def probe_server(
     _check_key(key)
     steps = Discovery(url, model=model, key=key is not None).run()
     end = monotonic() + total
-    # Some servers close a connection after a stream although they promise to keep it.
-    connector = aiohttp.TCPConnector(force_close=True)
-    async with aiohttp.ClientSession(connector=connector, trust_env=environment_proxies) as session:
+    pool = ConnectionPool()
+    proxy = _environment_proxy(url) if environment_proxies else None
+    try:
         probe, first = next(steps), True
         while True:
             left = min(timeout, end - monotonic())
-            answer = await _answer(session, probe, key, left, first=first)
+            answer = await _answer(pool, proxy, probe, key, left, first=first)
             if progress is not None:
                 progress(probe, answer)
             first = False
@@ -63,6 +66,16 @@ async def probe_server(
             except StopIteration as done:
                 result: DiscoveryResult = done.value
                 return result
+    finally:
+        pool.close()
+
+
+def _environment_proxy(url: str) -> str | None:
+    """The proxy that the environment names for a URL."""
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)
 
 
 def _check_key(key: str | None) -> None:
@@ -71,7 +84,13 @@ def _check_key(key: str | None) -> None:
 
 
 async def _answer(
-    session: aiohttp.ClientSession, probe: Probe, key: str | None, left: float, *, first: bool
+    pool: ConnectionPool,
+    proxy: str | None,
+    probe: Probe,
+    key: str | None,
+    left: float,
+    *,
+    first: bool,
 ) -> ProbeResponse:
     """The response to a probe, or why there is none."""
     started = monotonic()
@@ -79,12 +98,12 @@ async def _answer(
         return ProbeResponse(failure="not asked: out of time")
     try:
         async with asyncio.timeout(left):
-            status, headers, body = await _fetch(session, probe, key)
+            status, headers, body = await _fetch(pool, proxy, probe, key)
     except TimeoutError:
         return ProbeResponse(failure=f"no answer within {left:.0f} s", ms=_since(started))
-    except (aiohttp.ClientError, ValueError, OSError) as error:
+    except (ReplyError, ValueError, OSError) as error:
         if first:
-            raise ProbeError(connection_advice(error, URL(probe.url))) from None
+            raise ProbeError(connection_advice(error, probe.url)) from None
         return ProbeResponse(failure=f"{type(error).__name__}", ms=_since(started))
     if key:
         body = body.replace(key.encode(), _HIDDEN)
@@ -96,22 +115,26 @@ def _since(started: float) -> int:
 
 
 async def _fetch(
-    session: aiohttp.ClientSession, probe: Probe, key: str | None
+    pool: ConnectionPool, proxy: str | None, probe: Probe, key: str | None
 ) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body; redirects are followed only within the same origin."""
-    url = URL(probe.url)
-    headers = {"Accept": "application/json, text/event-stream", **probe.signed(key)}
+    url = probe.url
+    # Some servers close a connection after a stream although they promise to keep it.
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Connection": "close",
+        **probe.signed(key),
+    }
     data = None
     if probe.body is not None:
         data = jsontext.encode(probe.body)
         headers["Content-Type"] = "application/json"
     for hop in range(_HOPS + 1):
-        async with session.request(
-            probe.method, url, data=data, headers=headers, allow_redirects=False
+        async with await pool.request(
+            probe.method, url, data=data, headers=headers, proxy=proxy
         ) as response:
-            there = response.headers.get("Location", "")
-            target = url.join(URL(there)) if there else url
-            same_origin = target.origin() == url.origin() and target != url
+            target = urljoin(url, response.headers.get("location") or "")
+            same_origin = urlsplit(target)[:2] == urlsplit(url)[:2] and target != url
             if response.status in _REDIRECTS and same_origin and hop < _HOPS:
                 url = target
                 continue
@@ -119,15 +142,13 @@ async def _fetch(
     raise AssertionError("unreachable")  # pragma: no cover
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
+async def _read(response: Reply) -> bytes:
     """The body, up to a maximum; of one that breaks off, what was received."""
     body = bytearray()
     try:
-        async for piece in response.content.iter_any():
+        while len(body) < MAX_ANSWER and (piece := await response.read_some()):
             body += piece
-            if len(body) >= MAX_ANSWER:
-                break
-    except aiohttp.ClientPayloadError:
+    except ReplyError:
         pass
     return bytes(body[:MAX_ANSWER])
 
@@ -135,21 +156,23 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 # --- advice ---------------------------------------------------------------------------------------
 
 
-def connection_advice(error: Exception, url: URL) -> str:
+def connection_advice(error: Exception, address: str) -> str:
     """Why a server cannot be reached, and what to do about it."""
-    where = f"{url.host}:{url.port}"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+    url = urlsplit(address)
+    where = f"{url.hostname}:{url.port or _PORTS.get(url.scheme, 0)}"
+    cause = error.__cause__ if isinstance(error, ConnectError) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
         return (
-            f"{where}: its certificate is not trusted ({error.certificate_error}); "
+            f"{where}: its certificate is not trusted ({cause}); "
             "point SSL_CERT_FILE to the certificate of its authority"
         )
-    if isinstance(error, (aiohttp.ClientConnectorSSLError, ssl.SSLError)):
-        return f"{where}: it does not speak TLS ({error}); try http:// instead of https://"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"{url.host}: there is no such host; check the URL"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        why = os.strerror(error.errno) if error.errno else error
+    if isinstance(cause, ssl.SSLError):
+        return f"{where}: it does not speak TLS ({cause}); try http:// instead of https://"
+    if isinstance(cause, socket.gaierror):
+        return f"{url.hostname}: there is no such host; check the URL"
+    if isinstance(error, ConnectError) and isinstance(cause, OSError):
+        why = os.strerror(cause.errno) if cause.errno else cause
         return f"{where}: {why}; is the server running, and is this its port?"
-    if isinstance(error, aiohttp.ClientError) and url.scheme == "http":
+    if isinstance(error, ReplyError) and url.scheme == "http":
         return f"{where}: it does not speak HTTP ({error}); try https:// instead of http://"
     return f"{where}: {error}"

@@ -10,23 +10,23 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
-import aiohttp
-from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
-from yarl import URL
 
 from toolglot.api import listed_models
-from toolglot.gateway.app import make_app
+from toolglot.gateway.app import App
 from toolglot.gateway.checks.address_check import list_problem
 from toolglot.gateway.checks.discovery_client import connection_advice
 from toolglot.gateway.checks.tool_loop import ToolLoopResult, run_tool_loop
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import QUICK, Client
+from toolglot.gateway.http.server import answering, listen
 from toolglot.gateway.relay.missing_path import json_in
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.routes.model_lists import DEMO_MODEL
 from toolglot.gateway.telemetry.redact import mask, redact_url, scrub
+from toolglot.http1.client_connection import ReplyError
+from toolglot.http1.connection_pool import ConnectionPool
 from toolglot.ir import ErrorKind
 from toolglot.profiles import family_of, get_profile
 from toolglot.registry import PROTOCOLS, get_protocol
@@ -126,7 +126,7 @@ async def _connect(upstream: Upstream) -> ProviderReport:
         problem = await list_problem(client, upstream, status, body)
     except TimeoutError:
         return replace(found, reason=f"no answer within {QUICK:g} seconds; is the address right?")
-    except (aiohttp.ClientError, OSError, ValueError) as error:
+    except (ReplyError, OSError, ValueError) as error:
         return replace(found, reason=scrub(_connection_problem(error, endpoint.base_url)))
     finally:
         await client.close()
@@ -139,7 +139,7 @@ async def _connect(upstream: Upstream) -> ProviderReport:
 def _connection_problem(error: Exception, address: str) -> str:
     if isinstance(error, ValueError):
         return f"{address} is not a valid URL; check base_url"
-    return connection_advice(error, URL(address))
+    return connection_advice(error, address)
 
 
 def _list_problem(status: int) -> str:
@@ -171,17 +171,15 @@ def _chat_model(models: Iterable[str]) -> str | None:
 
 
 @asynccontextmanager
-async def _gateway(config: Config) -> AsyncIterator[aiohttp.ClientSession]:
-    """A gateway on a free port, and a session to ask it."""
-    runner = web.AppRunner(make_app(config), access_log=None, shutdown_timeout=1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        host, port = runner.addresses[0][:2]
-        async with aiohttp.ClientSession(f"http://{host}:{port}") as session:
-            yield session
-    finally:
-        await runner.cleanup()
+async def _gateway(config: Config) -> AsyncIterator[tuple[ConnectionPool, str]]:
+    """A gateway on a free port: connections to it, and its URL."""
+    pool = ConnectionPool()
+    with listen("127.0.0.1", 0) as sock:
+        async with answering(App(config), sock, drain=1):
+            try:
+                yield pool, f"http://127.0.0.1:{sock.getsockname()[1]}"
+            finally:
+                pool.close()
 
 
 async def _run_loops(
@@ -189,7 +187,7 @@ async def _run_loops(
 ) -> ProviderReport:
     """A tool loop in each protocol, whole and streamed; a rejected key ends all of them."""
     outcomes: list[ToolLoopResult] = []
-    async with _gateway(config) as session:
+    async with _gateway(config) as (pool, url):
         for protocol, stream in ((each, how) for each in protocols for how in (False, True)):
             if outcomes and outcomes[-1].kind == "authentication":
                 same = replace(outcomes[-1], protocol=protocol, stream=stream, requests=0, ms=0)
@@ -197,7 +195,7 @@ async def _run_loops(
                 continue
             progress(f"{found.name}: {protocol}, {'stream' if stream else 'whole'}")
             outcome = await run_tool_loop(
-                session, protocol, f"{found.name}/{found.model}", stream=stream
+                pool, url, protocol, f"{found.name}/{found.model}", stream=stream
             )
             outcomes.append(replace(outcome, reason=_with_advice(outcome)))
     return replace(found, outcomes=tuple(outcomes))

@@ -8,7 +8,6 @@ import asyncio
 from time import monotonic
 from typing import Final
 
-import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,6 +15,8 @@ from toolglot.context import Context
 from toolglot.dialects.text import parse_text
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.events import fold
+from toolglot.http1.client_connection import ReplyError
+from toolglot.http1.connection_pool import ConnectionPool
 from toolglot.ir import (
     ApiError,
     Choice,
@@ -74,10 +75,10 @@ class _LoopFailed(Exception):  # noqa: N818 - it ends a loop, not a program
 
 
 async def run_tool_loop(
-    session: aiohttp.ClientSession, protocol: str, model: str, *, stream: bool
+    pool: ConnectionPool, gateway: str, protocol: str, model: str, *, stream: bool
 ) -> ToolLoopResult:
     """Ask for a call, send back its result, and see whether the model responds to it."""
-    client, started = _ProtocolClient(session, protocol), monotonic()
+    client, started = _ProtocolClient(pool, gateway, protocol), monotonic()
     question = Message(role="user", parts=(Text(text=_QUESTION),))
     request = Request(
         model=model, messages=(question,), tools=(TOOL,), max_tokens=TOKENS, stream=stream
@@ -105,9 +106,9 @@ async def run_tool_loop(
 class _ProtocolClient:
     """Sends requests in a protocol, and counts them."""
 
-    def __init__(self, session: aiohttp.ClientSession, protocol: str) -> None:
+    def __init__(self, pool: ConnectionPool, gateway: str, protocol: str) -> None:
         self.requests = 0
-        self._session = session
+        self._pool, self._gateway = pool, gateway
         self._protocol = protocol
 
     async def send(self, request: Request) -> Choice:
@@ -116,17 +117,20 @@ class _ProtocolClient:
         try:
             async with (
                 asyncio.timeout(SECONDS),
-                self._session.post(
-                    wire.path,
+                await self._pool.request(
+                    "POST",
+                    self._gateway + wire.path,
                     data=wire.data(),
-                    params=wire.query,
+                    query=wire.query,
                     headers={"Content-Type": "application/json", **wire.headers},
+                    first_byte=SECONDS,
+                    idle=SECONDS,
                 ) as reply,
             ):
                 status, body = reply.status, await reply.read()
         except TimeoutError:
             raise _LoopFailed(f"no response within {SECONDS:g} seconds", "timeout") from None
-        except aiohttp.ClientError as error:
+        except (ReplyError, OSError) as error:
             raise _LoopFailed(f"the response broke off: {error}", "server") from None
         return self._choice(status, body, streams=bool(request.stream))
 

@@ -5,14 +5,14 @@ Closing the reply, or cancelling the task that waits for it, cancels the request
 
 import asyncio
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
-import aiohttp
 from msgspec import Struct
 
 from toolglot.gateway.config import Timeouts
 from toolglot.gateway.error_responses import FIRST_ERROR
+from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.connection_pool import ConnectError, ConnectionPool
 from toolglot.wire import jsontext
 
 QUICK: Final = 10.0
@@ -45,90 +45,55 @@ class SendFailure(Struct, frozen=True):
 class Client:
     """The one HTTP client of the gateway."""
 
-    @cached_property
-    def _session(self) -> aiohttp.ClientSession:
-        """Created when it is needed, so that a gateway that fails to start leaves none open."""
-        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60)
-        return aiohttp.ClientSession(
-            connector=connector,
-            auto_decompress=True,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            read_bufsize=2**16,
-        )
+    def __init__(self) -> None:
+        self._pool = ConnectionPool()
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._session.close()
+        self._pool.close()
 
-    async def send(self, request: OutboundRequest) -> aiohttp.ClientResponse | SendFailure:
+    async def send(self, request: OutboundRequest) -> Reply | SendFailure:
         """The reply as soon as it begins."""
         wait = request.timeouts
         try:
-            async with asyncio.timeout(wait.connect + wait.first_byte):
-                reply = await self._session.post(
-                    request.url,
-                    data=request.data,
-                    params=request.query or None,
-                    headers=request.headers,
-                    proxy=request.proxy,
-                    timeout=_timeout(wait),
-                    allow_redirects=False,
-                )
+            return await self._pool.request(
+                "POST",
+                request.url,
+                data=request.data,
+                query=request.query,
+                headers=request.headers,
+                proxy=request.proxy,
+                connect=wait.connect,
+                first_byte=wait.first_byte,
+                idle=wait.idle,
+            )
         except TimeoutError:
             return SendFailure("timeout")
-        except aiohttp.ClientConnectorError as error:
-            return SendFailure("unreachable", _words(error))
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError) as error:
-            return SendFailure("dropped", _words(error))
-        except (aiohttp.ClientError, OSError) as error:
-            return SendFailure("unreachable", _words(error))
-        if wait.idle < wait.first_byte:
-            _allow_silence(reply, wait.idle)
-        return reply
+        except ConnectError as error:
+            return SendFailure("unreachable", str(error))
+        except (ReplyError, OSError) as error:
+            return SendFailure("dropped", str(error) or type(error).__name__)
 
     async def fetch(self, request: OutboundRequest) -> Any:
         """A small JSON response that is optional: None, if it fails or takes too long."""
         try:
             status, body = await self.look(request)
             return jsontext.peek(body) if status < FIRST_ERROR else None
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+        except (ReplyError, OSError, TimeoutError, ValueError):
             return None
 
     async def look(self, request: OutboundRequest) -> tuple[int, bytes]:
         """A small response, without retries: its status and its bytes; exceptions are passed on."""
-        async with (
-            asyncio.timeout(QUICK),
-            self._session.request(
+        async with asyncio.timeout(QUICK):
+            reply = await self._pool.request(
                 "GET" if request.data is None else "POST",
                 request.url,
                 data=request.data,
                 headers=request.headers,
                 proxy=request.proxy,
-                allow_redirects=False,
-            ) as reply,
-        ):
-            body = bytearray()
-            async for piece in reply.content.iter_any():
-                body += piece
-                if len(body) > _MOST:
-                    break
-            return reply.status, bytes(body[:_MOST])
-
-
-def _allow_silence(reply: aiohttp.ClientResponse, seconds: float) -> None:
-    """Set the timeout between two reads of a reply that has begun."""
-    protocol = reply.connection.protocol if reply.connection else None
-    if protocol is not None:
-        protocol.read_timeout = seconds
-        protocol.start_timeout()
-
-
-@lru_cache(maxsize=64)
-def _timeout(wait: Timeouts) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(
-        total=None, sock_connect=wait.connect, sock_read=max(wait.idle, wait.first_byte)
-    )
-
-
-def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+            )
+            async with reply:
+                body = bytearray()
+                while len(body) < _MOST and (piece := await reply.read_some()):
+                    body += piece
+                return reply.status, bytes(body[:_MOST])

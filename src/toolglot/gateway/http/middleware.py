@@ -1,26 +1,26 @@
-"""Middleware: origins (CORS), paths that are almost right, and unexpected errors."""
+"""What applies to all requests: origins (CORS), paths that are almost right, unexpected errors."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from logging import getLogger
 from typing import Final, NoReturn
-
-from aiohttp import web
-from yarl import URL
+from urllib.parse import urlsplit
 
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
+from toolglot.http1.server_connection import Handler
+from toolglot.http1.server_request import HttpRequest
+from toolglot.http1.server_response import HttpResponse, WholeHttpResponse
+from toolglot.http1.url_router import Found, UrlRouter
 from toolglot.registry import PROTOCOLS
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Origins = Callable[[], Iterable[str]]
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EXPOSED: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-after"
 """Headers of responses that a page may read."""
-_BEGUN: Final = web.RequestKey("toolglot_begun", bool)
 _SECONDS: Final = "600"
 _PATHS: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
@@ -28,101 +28,106 @@ _DEEPEST: Final = 4
 _log: Final = getLogger("toolglot")
 
 
-def add_middleware(app: web.Application, origins: Origins) -> None:
-    """Add the middleware to an application; `origins` returns the origins that are allowed."""
+class Middleware:
+    """Finds the handler of a request and guards it; `origins` returns the origins allowed."""
 
-    @web.middleware
-    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-        """One coroutine and not several, because each is resumed for every chunk of a stream."""
-        rejected = _check_origin(request, origins())
-        if rejected is not None:
-            return rejected
+    def __init__(self, router: UrlRouter[Handler], origins: Origins) -> None:
+        self._router, self._origins = router, origins
+
+    async def handle(self, request: HttpRequest) -> HttpResponse:
+        """One coroutine and not several, because each is resumed whenever something was awaited."""
+        origin = request.headers.get("origin")
+        if origin is not None:
+            rejected = self._check_origin(request, origin)
+            if rejected is not None:
+                return rejected
         try:
-            return await handler(request)
-        except web.HTTPNotFound:
-            return await _retry_tidied(request)
-        except web.HTTPMethodNotAllowed as problem:
-            return _wrong_method(request, problem.allowed_methods)
+            found = self._router.find(request.method, request.raw_path)
+            if not isinstance(found, Found):
+                found = self._tidied(request) or found
+            if isinstance(found, Found):
+                request.match = found.match
+                return await found.route(request)
+            return self._unknown(request, found)
         except Exception as problem:  # noqa: BLE001 - the client gets an error in any case
             return _failed(request, problem)
 
-    async def prepare(request: web.Request, response: web.StreamResponse) -> None:
-        request[_BEGUN] = True
-        origin = request.headers.get("Origin")
-        if origin is not None and is_allowed(origin, origins()):
-            response.headers["Access-Control-Allow-Origin"] = origin
-            response.headers["Access-Control-Expose-Headers"] = _EXPOSED
-            response.headers["Vary"] = "Origin"
+    # --- paths that are almost right --------------------------------------------------------------
 
-    app.middlewares.append(middleware)
-    app.on_response_prepare.append(prepare)
+    def _tidied(self, request: HttpRequest) -> Found[Handler] | None:
+        """The handler of a path that differs in its slashes only."""
+        tidy = "/" + "/".join(_words(request))
+        if tidy == request.raw_path:
+            return None
+        found = self._router.find(request.method, tidy)
+        if not isinstance(found, Found):
+            return None
+        request.move_to(tidy)
+        return found
+
+    def _unknown(self, request: HttpRequest, allowed: set[str]) -> HttpResponse:
+        if allowed:
+            return _wrong_method(request, allowed)
+        hint = self._hint(request) or f"; the paths of the protocols are {', '.join(_PATHS)}"
+        message = f"{request.method} {request.path}: there is nothing here{hint}"
+        return error_response(request, errors.unknown_path(message))
+
+    def _hint(self, request: HttpRequest) -> str:
+        """Where the path leads without its beginning, which base URLs often have twice."""
+        words = _words(request)
+        for count in range(1, min(_DEEPEST, len(words))):
+            other = "/" + "/".join(words[count:])
+            if isinstance(self._router.find(request.method, other), Found):
+                base = "/".join(words[:count])
+                return f", but at {other}: take /{base} off the end of the client's base URL"
+        return ""
+
+    # --- pages in browsers ------------------------------------------------------------------------
+
+    def _check_origin(self, request: HttpRequest, origin: str) -> HttpResponse | None:
+        """The response to a page that is not allowed, or to a preflight; None: continue."""
+        if not is_allowed(origin, self._origins()):
+            words = f"pages of {origin} are not allowed; add them to origins in [server]"
+            return error_response(request, errors.not_allowed(words))
+        request.added.update({
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Expose-Headers": _EXPOSED,
+            "Vary": "Origin",
+        })  # fmt: skip
+        return _preflight(request) if request.method == "OPTIONS" else None
 
 
-def _failed(request: web.Request, problem: Exception) -> web.StreamResponse:
+def _words(request: HttpRequest) -> tuple[str, ...]:
+    return tuple(filter(None, request.raw_path.split("/")))
+
+
+def _wrong_method(request: HttpRequest, allowed: Iterable[str]) -> HttpResponse:
+    methods = sorted(allowed)
+    response = error_response(request, errors.wrong_method(request.method, request.path, methods))
+    response.headers["Allow"] = ", ".join(methods)
+    return response
+
+
+def _failed(request: HttpRequest, problem: Exception) -> HttpResponse:
     """What a client gets in place of the answer that ended in an exception."""
-    begun = bool(request.get(_BEGUN))
-    if begun and isinstance(problem, ConnectionError):
+    if request.begun and isinstance(problem, ConnectionError):
         raise problem  # The client is gone.
     if isinstance(problem, errors.REJECTIONS):
-        error = errors.from_rejection(problem, request)
+        error = errors.from_rejection(problem)
     else:
         number = id_of(request)
         words = "request %s: %s %s failed"
         _log.error(words, number, request.method, request.path, exc_info=problem)
         error = errors.internal(number)
-    if begun:
+    if request.begun:
         _abort(request)
     return error_response(request, error)
 
 
-def _abort(request: web.Request) -> NoReturn:
+def _abort(request: HttpRequest) -> NoReturn:
     """Abort a response that was begun, so that it does not look complete."""
-    if request.transport is not None:
-        request.transport.abort()
+    request.abort()
     raise asyncio.CancelledError
-
-
-# --- paths that are almost right ------------------------------------------------------------------
-
-
-async def _retry_tidied(request: web.Request) -> web.StreamResponse:
-    """An unknown path: perhaps there is one that differs in its slashes only."""
-    words = tuple(filter(None, request.rel_url.raw_path.split("/")))
-    tidy = _at(request, words)
-    if tidy.rel_url.raw_path != request.rel_url.raw_path:
-        return await request.app._handle(tidy)
-    hint = await _hint(request, words) or f"; the paths of the protocols are {', '.join(_PATHS)}"
-    message = f"{request.method} {request.path}: there is nothing here{hint}"
-    return error_response(request, errors.unknown_path(message))
-
-
-async def _hint(request: web.Request, words: tuple[str, ...]) -> str:
-    """Where the path leads without its beginning, which base URLs often have twice."""
-    for count in range(1, min(_DEEPEST, len(words))):
-        other = _at(request, words[count:])
-        found = await request.app.router.resolve(other)
-        if found.http_exception is None:
-            base = "/".join(words[:count])
-            return f", but at {other.path}: take /{base} off the end of the client's base URL"
-    return ""
-
-
-def _at(request: web.Request, words: Iterable[str]) -> web.Request:
-    """The same request at another path."""
-    query = request.rel_url.raw_query_string
-    url = URL.build(path="/" + "/".join(words), query_string=query, encoded=True)
-    return request.clone(rel_url=url)
-
-
-def _wrong_method(request: web.Request, allowed: Iterable[str]) -> web.Response:
-    methods = sorted(set(allowed) - {"HEAD"})
-    error = errors.wrong_method(request.method, request.path, methods)
-    response = error_response(request, error)
-    response.headers["Allow"] = ", ".join(methods)
-    return response
-
-
-# --- pages in browsers ----------------------------------------------------------------------------
 
 
 def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
@@ -135,30 +140,19 @@ def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
 
 def _host(origin: str) -> str | None:
     try:
-        url = URL(origin)
+        url = urlsplit(origin)
     except ValueError:
         return None
-    return url.host if url.scheme in ("http", "https") else None
+    return url.hostname if url.scheme in ("http", "https") else None
 
 
-def _check_origin(request: web.Request, patterns: Iterable[str]) -> web.Response | None:
-    """The response to a page that is not allowed, or to a preflight; None: continue."""
-    origin = request.headers.get("Origin")
-    if origin is None:
-        return None
-    if not is_allowed(origin, patterns):
-        words = f"pages of {origin} are not allowed; add them to origins in [server]"
-        return error_response(request, errors.not_allowed(words))
-    return _preflight(request) if request.method == "OPTIONS" else None
-
-
-def _preflight(request: web.Request) -> web.Response:
+def _preflight(request: HttpRequest) -> HttpResponse:
     """The response to the preflight request of a browser."""
     headers = {
         "Access-Control-Allow-Methods": "GET, POST, DELETE",
         "Access-Control-Max-Age": _SECONDS,
     }
-    wanted = request.headers.get("Access-Control-Request-Headers")
+    wanted = request.headers.get("access-control-request-headers")
     if wanted:
         headers["Access-Control-Allow-Headers"] = wanted
-    return web.Response(status=204, headers=headers)
+    return WholeHttpResponse(status=204, headers=headers)

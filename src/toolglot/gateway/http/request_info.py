@@ -3,14 +3,13 @@
 import secrets
 from typing import Final
 
-from aiohttp import web
-
+from toolglot.http1.server_request import HttpRequest
 from toolglot.registry import PROTOCOLS, guess_caller
 
-PROTOCOL: Final = web.RequestKey("toolglot_protocol", str)
+PROTOCOL: Final = "protocol"
 """The protocol of a request, once it is known."""
 
-_ID: Final = web.RequestKey("toolglot_id", str)
+_ID: Final = "id"
 _LONGEST_ID: Final = 128
 _KEY_HEADERS: Final = tuple(
     dict.fromkeys(
@@ -22,10 +21,10 @@ _KEY_HEADERS: Final = tuple(
 )
 
 
-def given_key(request: web.Request) -> str | None:
+def given_key(request: HttpRequest) -> str | None:
     """The key that a client sends, wherever its protocol has it."""
     headers = request.headers
-    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token:
         return token.strip()
     named = next((headers[name] for name in _KEY_HEADERS if headers.get(name)), None)
@@ -38,7 +37,7 @@ def request_id(given: str) -> str:
     return given if usable else f"req_{secrets.token_hex(12)}"
 
 
-def id_of(request: web.Request) -> str:
+def id_of(request: HttpRequest) -> str:
     """The id of a request, generated once."""
     number = request.get(_ID)
     if number is None:
@@ -46,7 +45,7 @@ def id_of(request: web.Request) -> str:
     return number
 
 
-def protocol_of(request: web.Request) -> str:
+def protocol_of(request: HttpRequest) -> str:
     """The most likely protocol of a client, where the path does not decide it."""
     known: str | None = request.get(PROTOCOL)
     if known is not None:

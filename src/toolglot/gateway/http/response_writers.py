@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from aiohttp import web
 from msgspec import Struct
+
+from toolglot.http1.server_request import HttpRequest
+from toolglot.http1.server_response import HttpResponse, StreamedHttpResponse, WholeHttpResponse
 
 
 class WholeResponse(Struct, frozen=True, kw_only=True):
@@ -14,16 +16,16 @@ class WholeResponse(Struct, frozen=True, kw_only=True):
     status: int = 200
     headers: Mapping[str, str] = {}
 
-    def http(self) -> web.Response:
+    def http(self) -> WholeHttpResponse:
         """The same as an HTTP response."""
-        return web.Response(body=self.data, status=self.status, headers=self.headers)
+        return WholeHttpResponse(self.data, self.status, self.headers)
 
 
 class ResponseWriter(Protocol):
     """Writes one answer: a whole one, or the beginning, the pieces and the end of a stream."""
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         """What the handler of the request returns, once the answer is complete."""
         ...
 
@@ -35,6 +37,11 @@ class ResponseWriter(Protocol):
     @property
     def drained(self) -> bool:
         """Whether the client has taken all so far, so that writing does not wait."""
+        ...
+
+    @property
+    def direct(self) -> StreamedHttpResponse | None:
+        """A stream that has begun and takes pieces without waiting; None: only `write` will do."""
         ...
 
     async def whole(self, answer: WholeResponse) -> None:
@@ -57,32 +64,35 @@ class ResponseWriter(Protocol):
 class HttpWriter:
     """Writes to the client of an HTTP request."""
 
-    __slots__ = ("_http", "response")
+    __slots__ = ("_http", "direct", "response")
 
-    def __init__(self, http: web.Request) -> None:
+    def __init__(self, http: HttpRequest) -> None:
         self._http = http
-        self.response: web.StreamResponse = web.Response(status=500)
+        self.response: HttpResponse = WholeHttpResponse(status=500)
+        self.direct: StreamedHttpResponse | None = None
 
     @property
     def closed(self) -> bool:
-        return is_closed(self._http)
+        return self._http.closed
 
     @property
     def drained(self) -> bool:
-        return is_drained(self._http)
+        return self._http.drained
 
     async def whole(self, answer: WholeResponse) -> None:
         self.response = answer.http()
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        self.response = web.StreamResponse(headers=headers)
-        await self.response.prepare(self._http)
+        self.response = self.direct = StreamedHttpResponse(headers=headers)
+        self.direct.begin(self._http)
 
     async def write(self, data: bytes) -> None:
-        await self.response.write(data)
+        if self.direct is not None:
+            await self.direct.write(data)
 
     async def end(self) -> None:
-        await self.response.write_eof()
+        if self.direct is not None:
+            self.direct.end()
 
 
 class MemoryWriter:
@@ -92,12 +102,13 @@ class MemoryWriter:
 
     closed = False
     drained = False
+    direct = None
 
     def __init__(self) -> None:
         self.answer = WholeResponse(data=b"", status=500)
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         return self.answer.http()
 
     async def whole(self, answer: WholeResponse) -> None:
@@ -111,13 +122,3 @@ class MemoryWriter:
 
     async def end(self) -> None:
         """Nothing is left to do."""
-
-
-def is_closed(request: web.Request) -> bool:
-    """Whether the client of a request disconnected."""
-    return request.transport is None or request.transport.is_closing()
-
-
-def is_drained(request: web.Request) -> bool:
-    """Whether the client of a request has taken all that was written."""
-    return request.transport is not None and not request.transport.get_write_buffer_size()

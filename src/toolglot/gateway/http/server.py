@@ -6,15 +6,17 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Final
-
-from aiohttp import web
+from typing import Final, Protocol
 
 from toolglot.gateway.config import Config, ConfigError
 from toolglot.gateway.http.middleware import LOOPBACK
-from toolglot.gateway.http.repeated_headers import Runner
+from toolglot.http1.http_server import HttpServer
+from toolglot.http1.server_connection import Handler, Limits
+from toolglot.http1.server_response import WholeHttpResponse
+from toolglot.wire import jsontext
 
 try:
     import uvloop
@@ -27,6 +29,25 @@ Ready = Callable[[], None]
 
 DRAIN: Final = 30.0
 """Seconds that open streams have to end after a signal."""
+
+
+class Application(Protocol):
+    """What is served."""
+
+    max_body: int
+
+    @property
+    def handle(self) -> Handler:
+        """Answers a request."""
+        ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Everything that runs beside the requests."""
+        ...
+
+    async def shut_down(self) -> None:
+        """No more requests are accepted."""
+        ...
 
 
 def check_exposure(config: Config) -> None:
@@ -57,7 +78,7 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
 
 
 def serve(
-    app: Callable[[], web.Application],
+    app: Callable[[], Application],
     sock: socket.socket,
     ready: Ready,
     *,
@@ -74,36 +95,46 @@ def serve(
 
 
 async def _serve(
-    app: Callable[[], web.Application],
+    app: Callable[[], Application],
     sock: socket.socket,
     ready: Ready,
     leader: int | None,
     ending: Callable[[], None] | None,
 ) -> None:
-    runner = Runner(
-        app(),
-        handler_cancellation=True,
-        shutdown_timeout=DRAIN,
-        access_log=None,
-        handle_signals=False,
-    )
-    await runner.setup()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if leader is not None:
         loop.add_reader(leader, _once(loop, leader, stop))
-    try:
-        await web.SockSite(runner, sock).start()
+    async with answering(app(), sock):
         # What was loaded is never freed, so the garbage collector need not traverse it.
         gc.freeze()
         ready()
         await stop.wait()
         if ending is not None:
             ending()
-    finally:
-        await runner.cleanup()
+
+
+@asynccontextmanager
+async def answering(
+    app: Application, sock: socket.socket, drain: float = DRAIN
+) -> AsyncIterator[None]:
+    """Answer requests on a socket with an application, and let open streams end afterwards."""
+    async with app.running():
+        server = HttpServer(app.handle, Limits(body_size=app.max_body), _refusal)
+        await server.listen(sock)
+        try:
+            yield
+        finally:
+            await app.shut_down()
+            await server.close(drain)
+
+
+def _refusal(status: int, words: str) -> WholeHttpResponse:
+    """The answer to what is no request: in no protocol, since nobody knows which."""
+    body = jsontext.encode({"error": {"type": "invalid_request_error", "message": words}})
+    return WholeHttpResponse(body, status, {"Content-Type": "application/json"})
 
 
 def _once(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> Callable[[], None]:
@@ -115,7 +146,7 @@ def _once(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> Ca
 
 
 def serve_many(
-    app: Callable[[], web.Application], sock: socket.socket, ready: Ready, workers: int
+    app: Callable[[], Application], sock: socket.socket, ready: Ready, workers: int
 ) -> None:
     """The same in several processes, each with its own socket on the port.
 

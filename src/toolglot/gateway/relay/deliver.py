@@ -7,7 +7,6 @@ tried. After that, a failure is reported in the stream, in the client's own prot
 from collections.abc import Mapping
 from typing import Final
 
-import aiohttp
 from msgspec import Struct
 
 from toolglot import demo
@@ -26,6 +25,8 @@ from toolglot.gateway.relay.missing_path import is_missing_path, wrong_base_url
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.server_response import StreamedHttpResponse
 from toolglot.ir import ApiError, Response
 from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
@@ -33,7 +34,7 @@ from toolglot.streams import StreamTranslator
 from toolglot.wire.sse import SseDecoder
 
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
-_BROKEN: Final = (aiohttp.ClientError, TimeoutError)
+_BROKEN: Final = (ReplyError, TimeoutError)
 """Exceptions that reading a reply can end in."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
 """Headers of a provider on which clients act."""
@@ -75,9 +76,7 @@ class Delivery:
 
     # --- a provider's reply -----------------------------------------------------------------------
 
-    async def begin(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse
-    ) -> OpenedStream | ApiError | None:
+    async def begin(self, attempt: Attempt, reply: Reply) -> OpenedStream | ApiError | None:
         """Read enough of a reply to know what it is. None: it was delivered whole. An error: it is
         unusable, and nothing of it was sent to the client.
         """
@@ -131,7 +130,7 @@ class Delivery:
         return True
 
     async def _begin_stream(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse, head: bytes
+        self, attempt: Attempt, reply: Reply, head: bytes
     ) -> OpenedStream | ApiError | None:
         """The beginning is held back for a moment: as long as nothing was sent, a failure can be
         reported with its status, or another target can be tried.
@@ -155,33 +154,20 @@ class Delivery:
             return OpenedStream(translator, held, refused)
         return failure
 
-    async def stream(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse, begun: OpenedStream
-    ) -> None:
-        """The rest of a stream, piece by piece; resumed for every chunk, so nothing is nested."""
+    async def stream(self, attempt: Attempt, reply: Reply, begun: OpenedStream) -> None:
+        """The rest of a stream, piece by piece."""
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
-        waiting, read = telemetry.waiting(), reply.content.readany
         await self._begin_writing(attempt)
         open_stream = OpenStream(
             writer, get_protocol(self._request.protocol).SURFACE.stream.keep_alive
         )
-        piece = begun.held
         self._streams.add(open_stream)
         try:
-            while True:
-                if piece:
-                    if kept := attempt.exchange.kept_state():
-                        await self._keep_state(kept)
-                    telemetry.client_chunk(piece)
-                    open_stream.wrote(piece)
-                    with waiting:
-                        await writer.write(piece)
-                with waiting:
-                    chunk = await read()
-                if not chunk:
-                    break
-                telemetry.upstream_chunk(chunk)
-                piece = translator.feed(chunk)
+            await self._write_piece(attempt, open_stream, begun.held)
+            if writer.direct is not None:
+                await self._push(attempt, reply, translator, open_stream, writer.direct)
+            else:
+                await self._pull(attempt, reply, translator, open_stream)
             rest = translator.close()
         except _BROKEN as error:
             if writer.closed:
@@ -194,6 +180,69 @@ class Delivery:
         telemetry.failed(translator.error)
         self._keep_receipt(attempt)
         await self._write_last(attempt, rest)
+
+    async def _push(
+        self,
+        attempt: Attempt,
+        reply: Reply,
+        translator: StreamTranslator,
+        open_stream: OpenStream,
+        direct: StreamedHttpResponse,
+    ) -> None:
+        """Write each piece in the callback in which it arrives: no task is woken for it, which
+        would cost more than the translation. Only state that must be stored first is waited for.
+        """
+        telemetry, exchange, waiting = self._telemetry, attempt.exchange, self._telemetry.waiting()
+        held = b""
+
+        def push(chunk: bytes) -> bool:
+            nonlocal held
+            waiting.interrupt()
+            telemetry.upstream_chunk(chunk)
+            piece = translator.feed(chunk)
+            if piece and exchange.has_kept_state:
+                held = piece
+            elif piece:
+                telemetry.client_chunk(piece)
+                open_stream.wrote(piece)
+                if not direct.write_now(piece):
+                    reply.pause()
+            waiting.resume()
+            return not held
+
+        direct.when_paused(reply.resume)
+        ended = False
+        while not ended:
+            with waiting:
+                ended = await reply.forward(push)
+            piece, held = held, b""
+            await self._write_piece(attempt, open_stream, piece)
+
+    async def _pull(
+        self,
+        attempt: Attempt,
+        reply: Reply,
+        translator: StreamTranslator,
+        open_stream: OpenStream,
+    ) -> None:
+        """The same where writing itself may wait."""
+        telemetry, waiting = self._telemetry, self._telemetry.waiting()
+        while True:
+            with waiting:
+                chunk = await reply.read_some()
+            if not chunk:
+                return
+            telemetry.upstream_chunk(chunk)
+            await self._write_piece(attempt, open_stream, translator.feed(chunk))
+
+    async def _write_piece(self, attempt: Attempt, open_stream: OpenStream, piece: bytes) -> None:
+        if piece:
+            if kept := attempt.exchange.kept_state():
+                await self._keep_state(kept)
+            self._telemetry.client_chunk(piece)
+            open_stream.wrote(piece)
+            with self._telemetry.waiting():
+                await self._writer.write(piece)
 
     # --- answers that are not streamed ------------------------------------------------------------
 
@@ -308,12 +357,12 @@ class Delivery:
         self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
 
 
-def _missing_path(attempt: Attempt, reply: aiohttp.ClientResponse, body: bytes) -> ApiError | None:
+def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | None:
     """The error of a provider that does not know the path; a model may be unknown instead."""
     upstream = attempt.target.upstream
     if upstream is None or not is_missing_path(reply.status, body):
         return None
-    return wrong_base_url(upstream, attempt.exchange.provider, str(reply.url))
+    return wrong_base_url(upstream, attempt.exchange.provider, reply.url)
 
 
 def _summary(receipt: Receipt) -> str:

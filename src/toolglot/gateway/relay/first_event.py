@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-import aiohttp
-
+from toolglot.http1.client_connection import Reply
 from toolglot.streams import StreamTranslator
 
 _BEGINNINGS: Final = {
@@ -24,16 +23,16 @@ def looks_streamed(media_type: str, head: bytes) -> bool:
     return head.lstrip(_BLANK).startswith(_BEGINNINGS[media_type])
 
 
-async def read_head(reply: aiohttp.ClientResponse) -> bytes:
+async def read_head(reply: Reply) -> bytes:
     """Enough of a reply to know what it is; nothing: it is empty."""
     head = b""
-    while len(head) < _ENOUGH and (chunk := await reply.content.readany()):
+    while len(head) < _ENOUGH and (chunk := await reply.read_some()):
         head += chunk
     return head
 
 
 async def read_beginning(
-    reply: aiohttp.ClientResponse,
+    reply: Reply,
     translator: StreamTranslator,
     head: bytes,
     got: Callable[[bytes], None],
@@ -47,7 +46,7 @@ async def read_beginning(
     try:
         async with patience:
             while not translator.has_output and translator.error is None:
-                chunk = chunk or await reply.content.readany()
+                chunk = chunk or await reply.read_some()
                 if not chunk:
                     return held + translator.close()
                 got(chunk)

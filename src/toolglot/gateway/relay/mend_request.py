@@ -6,8 +6,6 @@ makes the changed request, and keeps what it says of the provider for other requ
 
 from typing import TYPE_CHECKING, Final
 
-import aiohttp
-
 from toolglot.attempts import Attempts
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import SendFailure
@@ -19,13 +17,14 @@ from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.ir import ApiError
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
     from toolglot.mending import Mending
 
-_BROKEN: Final = (aiohttp.ClientError, TimeoutError)
+_BROKEN: Final = (ReplyError, TimeoutError)
 
 
 class RequestMender:
@@ -60,7 +59,7 @@ class RequestMender:
         )
 
     async def is_mendable(
-        self, attempt: Attempt, reply: aiohttp.ClientResponse | SendFailure, attempts: Attempts
+        self, attempt: Attempt, reply: Reply | SendFailure, attempts: Attempts
     ) -> bool:
         """Whether a reply is a refusal that was understood, after which another request can be
         sent: that is then `mended`.

@@ -5,11 +5,11 @@ or lines of another shape.
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.gateway.error_responses import FIRST_ERROR
 from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.ndjson import NdjsonDecoder
@@ -40,6 +40,7 @@ class ReframedWriter:
 
     __slots__ = ("_framing", "_writer")
 
+    direct = None
     drained = False
     """Never: a keep-alive would have the usual framing of the protocol."""
 
@@ -48,7 +49,7 @@ class ReframedWriter:
         self._framing = framing
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         return self._writer.response
 
     @property

@@ -9,8 +9,6 @@ import asyncio
 import random
 import time
 
-import aiohttp
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot import demo
@@ -43,6 +41,8 @@ from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.client_connection import Reply
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError, Response
 
 
@@ -83,7 +83,7 @@ class Relay:
         writer: ResponseWriter,
         telemetry: RequestTelemetry,
         session: Session | None = None,
-    ) -> web.StreamResponse:
+    ) -> HttpResponse:
         """Write the answer to a request, or the error that it ends in."""
         delivery = self._delivery(request, writer, telemetry)
         try:
@@ -149,7 +149,7 @@ class Relay:
         attempts: Attempts,
         mender: RequestMender,
         telemetry: RequestTelemetry,
-    ) -> tuple[aiohttp.ClientResponse | None, Step]:
+    ) -> tuple[Reply | None, Step]:
         """Do what a step says; the next step, and the reply if that is to deliver it."""
         upstream, outbound, key = attempt.target.upstream, attempt.outbound, attempt.keys[step.key]
         if upstream is None or outbound is None:
@@ -182,7 +182,7 @@ def _attempts(targets: list[Target]) -> Attempts:
 
 
 def _outcome(
-    provider: str, reply: aiohttp.ClientResponse | SendFailure, *, mendable: bool
+    provider: str, reply: Reply | SendFailure, *, mendable: bool
 ) -> NoReply | ReplyStarted:
     """What happened, in the terms of `toolglot.attempts`."""
     if not isinstance(reply, SendFailure):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.gateway.access.access_control import AccessControl
@@ -11,6 +10,7 @@ from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.http.request_info import PROTOCOL, given_key, id_of
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry, Telemetry
+from toolglot.http1.server_request import HttpRequest
 from toolglot.ir import ApiError
 
 _TRACED: Final = ("traceparent", "tracestate")
@@ -23,12 +23,12 @@ class Admission:
         self.telemetry = telemetry
         self._access = access
 
-    async def authenticate(self, http: web.Request) -> str:
+    async def authenticate(self, http: HttpRequest) -> str:
         """The id of the client's key; empty where no keys are required."""
         holder = await self._access.authenticate(given_key(http))
         return holder.id if holder else ""
 
-    def begin(self, http: web.Request, protocol: str) -> RequestTelemetry:
+    def begin(self, http: HttpRequest, protocol: str) -> RequestTelemetry:
         """Start the telemetry of a request for a model, before it is read."""
         http[PROTOCOL] = protocol
         headers = {name: http.headers[name] for name in _TRACED if name in http.headers}

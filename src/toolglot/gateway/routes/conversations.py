@@ -5,8 +5,6 @@ Reference: the types of openai 3.49.0 (read 2026-11-15).
 
 from typing import Any, Final
 
-from aiohttp import web
-
 from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
@@ -20,6 +18,7 @@ from toolglot.gateway.state.stored_responses import (
     new_conversation,
     new_id,
 )
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import Json
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -49,57 +48,57 @@ class ConversationEndpoints:
             Route("DELETE", item, self._delete_item),
         )
 
-    async def _create(self, request: PlainRequest) -> web.StreamResponse:
+    async def _create(self, request: PlainRequest) -> HttpResponse:
         asked = read_body(request.body or b"{}")
         conversation = new_conversation(_metadata(asked))
         conversation = conversation.with_items(_new(asked.get("items")), "")
         await self._store(request).put_conversation(conversation)
         return json_response(_body(conversation))
 
-    async def _retrieve(self, request: PlainRequest) -> web.StreamResponse:
+    async def _retrieve(self, request: PlainRequest) -> HttpResponse:
         return json_response(_body(await self._conversation(request)))
 
-    async def _update(self, request: PlainRequest) -> web.StreamResponse:
+    async def _update(self, request: PlainRequest) -> HttpResponse:
         metadata = _metadata(read_body(request.body))
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).with_metadata(metadata)
             await self._store(request).put_conversation(conversation)
         return json_response(_body(conversation))
 
-    async def _delete(self, request: PlainRequest) -> web.StreamResponse:
-        name = request.http.match_info["id"]
+    async def _delete(self, request: PlainRequest) -> HttpResponse:
+        name = request.http.match["id"]
         if not await self._store(request).delete_conversation(name):
             raise RequestRejectedError(unknown_conversation(name))
         return json_response({"id": name, "object": "conversation.deleted", "deleted": True})
 
-    async def _list_items(self, request: PlainRequest) -> web.StreamResponse:
+    async def _list_items(self, request: PlainRequest) -> HttpResponse:
         return json_response(
             paginate(_items(await self._conversation(request)), request.http.query)
         )
 
-    async def _add_items(self, request: PlainRequest) -> web.StreamResponse:
+    async def _add_items(self, request: PlainRequest) -> HttpResponse:
         new = _new(read_body(request.body).get("items"))
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).with_items(new, "")
             await self._store(request).put_conversation(conversation)
         return json_response(paginate(new, {"order": "asc", "limit": str(MAX_PAGE)}))
 
-    async def _retrieve_item(self, request: PlainRequest) -> web.StreamResponse:
-        wanted = request.http.match_info["item"]
+    async def _retrieve_item(self, request: PlainRequest) -> HttpResponse:
+        wanted = request.http.match["item"]
         for item in _items(await self._conversation(request)):
             if item["id"] == wanted:
                 return json_response(item)
         raise RequestRejectedError(errors.missing_item(f"Item with id '{wanted}' not found."))
 
-    async def _delete_item(self, request: PlainRequest) -> web.StreamResponse:
-        item = request.http.match_info["item"]
+    async def _delete_item(self, request: PlainRequest) -> HttpResponse:
+        item = request.http.match["item"]
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).without_item(item)
             await self._store(request).put_conversation(conversation)
         return json_response(_body(conversation))
 
     async def _conversation(self, request: PlainRequest) -> Conversation:
-        name = request.http.match_info["id"]
+        name = request.http.match["id"]
         conversation = await self._store(request).get_conversation(name)
         if conversation is None:
             raise RequestRejectedError(unknown_conversation(name))

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from aiohttp import web
-
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
@@ -14,6 +12,7 @@ from toolglot.gateway.routes.route import ModelRoute
 from toolglot.gateway.state.sessions import Sessions
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.gateway.tokens.count import count_tokens
+from toolglot.http1.server_response import HttpResponse, WholeHttpResponse
 from toolglot.registry import PROTOCOLS
 
 _ESTIMATE: Final = "x-toolglot-estimate"
@@ -37,17 +36,19 @@ class CountEndpoints:
 
     async def count(
         self, request: IncomingRequest, _writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> web.StreamResponse:
+    ) -> HttpResponse:
         """The tokens of a request that may continue an earlier answer."""
         return await self._count(await self._sessions.expand(request), telemetry)
 
     async def by_path(
         self, request: IncomingRequest, _writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> web.StreamResponse:
+    ) -> HttpResponse:
         """Where the path has the model and the operation."""
         return await self._count(request, telemetry)
 
-    async def _count(self, request: IncomingRequest, telemetry: RequestTelemetry) -> web.Response:
+    async def _count(
+        self, request: IncomingRequest, telemetry: RequestTelemetry
+    ) -> WholeHttpResponse:
         """The tokens of a request, under the key that the client reads."""
         endpoint = PROTOCOLS[request.protocol].API.count
         if endpoint is None:

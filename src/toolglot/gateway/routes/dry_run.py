@@ -1,7 +1,5 @@
 """A dry run: what would be sent to which provider, without sending it."""
 
-from aiohttp import web
-
 from toolglot.errors import DecodeError, ToolglotError
 from toolglot.exchange import Exchange
 from toolglot.gateway import error_responses as errors
@@ -11,6 +9,7 @@ from toolglot.gateway.incoming import Caller
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.routes.route import PlainRequest, Route
+from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.ir import Json
 from toolglot.receipt import Receipt
 from toolglot.registry import PROTOCOLS
@@ -21,7 +20,7 @@ from toolglot.wire.message import read_body
 def dry_run_routes(relay: Relay) -> tuple[Route, ...]:
     """The route of the dry run."""
 
-    async def translate(request: PlainRequest) -> web.Response:
+    async def translate(request: PlainRequest) -> WholeHttpResponse:
         try:
             asked = read_body(request.body or b"{}")
             previews = [_preview(asked, target) for target in _targets(relay, asked)]

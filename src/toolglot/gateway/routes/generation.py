@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.gateway.http.response_writers import ResponseWriter
@@ -13,6 +12,7 @@ from toolglot.gateway.routes.count_tokens import CountEndpoints
 from toolglot.gateway.routes.route import ModelRoute
 from toolglot.gateway.state.sessions import Sessions, SessionWriter
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.server_response import HttpResponse
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
@@ -39,7 +39,7 @@ class GenerationEndpoints:
 
     def answer(
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> Awaitable[web.StreamResponse]:
+    ) -> Awaitable[HttpResponse]:
         """Most requests; some continue an earlier answer, or are continued."""
         request, session = self._sessions.open(request)
         if session is not None:
@@ -48,7 +48,7 @@ class GenerationEndpoints:
 
     def by_path(
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> Awaitable[web.StreamResponse]:
+    ) -> Awaitable[HttpResponse]:
         """Where the path has the model and the operation."""
         count = PROTOCOLS[request.protocol].API.count
         if count is not None and request.path.endswith(count.path):
@@ -59,7 +59,7 @@ class GenerationEndpoints:
 
     def prompt(
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> Awaitable[web.StreamResponse]:
+    ) -> Awaitable[HttpResponse]:
         """Where clients send one prompt instead of messages."""
         module = PROTOCOLS[request.protocol]
         endpoint = module.API.prompt

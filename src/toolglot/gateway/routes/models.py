@@ -2,8 +2,6 @@
 
 from urllib.parse import unquote
 
-from aiohttp import web
-
 from toolglot.api import Api
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
@@ -12,6 +10,7 @@ from toolglot.gateway.http.request_info import protocol_of
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.model_lists import Catalogue, describe
 from toolglot.gateway.routes.route import PlainRequest, Route
+from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.registry import PROTOCOLS
 from toolglot.wire.message import read_body
 
@@ -36,19 +35,19 @@ class ModelEndpoints:
             *(Route("POST", show.path, self.show) for show in shows),
         )
 
-    async def models(self, request: PlainRequest) -> web.Response:
+    async def models(self, request: PlainRequest) -> WholeHttpResponse:
         """The models, as a list in the caller's shape."""
         names = await self._catalogue.names(self._relay.router)
         return json_response(_api(request).model_list([describe(name) for name in names]))
 
-    async def model(self, request: PlainRequest) -> web.Response:
+    async def model(self, request: PlainRequest) -> WholeHttpResponse:
         """One model: any that a route knows."""
-        name = unquote(request.http.match_info["model"])
+        name = unquote(request.http.match["model"])
         if not self._relay.router.targets(name):
             raise RequestRejectedError(errors.unknown_model(name))
         return json_response(_api(request).model(describe(name)))
 
-    async def show(self, request: PlainRequest) -> web.Response:
+    async def show(self, request: PlainRequest) -> WholeHttpResponse:
         """One model, where clients name it in the body."""
         show, body = _api(request).show, read_body(request.body or b"{}")
         name = body.get("model") or body.get("name")

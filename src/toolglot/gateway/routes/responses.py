@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from aiohttp import web
 from msgspec.structs import replace
 
 from toolglot.context import Context
@@ -28,6 +27,7 @@ from toolglot.gateway.state.items import Item, normalize_item, paginate, read_it
 from toolglot.gateway.state.sessions import Session, Sessions, SessionWriter
 from toolglot.gateway.state.stored_responses import ResponseStore, StoredResponse, new_id
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError, Json
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_response
@@ -63,7 +63,7 @@ class ResponseEndpoints:
 
     # --- responses --------------------------------------------------------------------------------
 
-    async def _retrieve(self, request: PlainRequest) -> web.StreamResponse:
+    async def _retrieve(self, request: PlainRequest) -> HttpResponse:
         """A response, whole or as the stream that it was."""
         kept = await self._newest(request, await self._kept(request))
         if request.http.query.get("stream", "").lower() not in _TRUE:
@@ -77,15 +77,15 @@ class ResponseEndpoints:
         headers = {"Content-Type": surface.stream.media_type}
         return WholeResponse(data=_after(data, int(after)), headers=headers).http()
 
-    async def _delete(self, request: PlainRequest) -> web.StreamResponse:
-        response_id = request.http.match_info["id"]
+    async def _delete(self, request: PlainRequest) -> HttpResponse:
+        response_id = request.http.match["id"]
         if not await self._store(request).delete_response(response_id):
             raise RequestRejectedError(_unknown(response_id))
         return json_response({"id": response_id, "object": "response", "deleted": True})
 
-    async def _input_items(self, request: PlainRequest) -> web.StreamResponse:
+    async def _input_items(self, request: PlainRequest) -> HttpResponse:
         """All that a response answered, with what came before."""
-        response_id = request.http.match_info["id"]
+        response_id = request.http.match["id"]
         chain = await self._store(request).history(response_id)
         if chain is None:
             raise RequestRejectedError(_unknown(response_id))
@@ -93,7 +93,7 @@ class ResponseEndpoints:
         items = [*(item for kept in before for item in kept.items), *last.input_items]
         return json_response(paginate(_with_ids(items, response_id), request.http.query))
 
-    async def _cancel(self, request: PlainRequest) -> web.StreamResponse:
+    async def _cancel(self, request: PlainRequest) -> HttpResponse:
         kept = await self._kept(request)
         if kept.stored_upstream and _is_under_way(kept):
             kept = await self._newest(request, kept, "/cancel", b"{}")
@@ -101,7 +101,7 @@ class ResponseEndpoints:
         raise RequestRejectedError(errors.invalid_request("Cannot cancel a synchronous response."))
 
     async def _kept(self, request: PlainRequest) -> StoredResponse:
-        response_id = request.http.match_info["id"]
+        response_id = request.http.match["id"]
         kept = await self._store(request).get_response(response_id)
         if kept is None:
             raise RequestRejectedError(_unknown(response_id))
@@ -114,7 +114,7 @@ class ResponseEndpoints:
         upstream = self._relay.router.upstreams.get(kept.provider)
         if not kept.stored_upstream or upstream is None or not _is_under_way(kept):
             return kept
-        response_id = request.http.match_info["id"]
+        response_id = request.http.match["id"]
         path = f"{self._path}/{response_id}{more}"
         outbound = upstream.small_request(self._protocol, path, data)
         found = await self._relay.client.fetch(outbound)
@@ -131,7 +131,7 @@ class ResponseEndpoints:
 
     async def _compact(
         self, request: IncomingRequest, _writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> web.StreamResponse:
+    ) -> HttpResponse:
         """A shorter conversation: by the provider if it can, else by a summary of the model's."""
         request = replace(request, stream=False)
         by_provider = await self._compacted_by_provider(request, telemetry)

@@ -9,7 +9,6 @@ limits are checked, and metrics, logs and the ledger record the outcome.
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Literal
 
-from aiohttp import web
 from msgspec import Struct
 
 from toolglot.gateway.error_responses import REJECTIONS, from_rejection, render
@@ -19,6 +18,10 @@ from toolglot.gateway.http.response_writers import HttpWriter, ResponseWriter, W
 from toolglot.gateway.incoming import IncomingRequest, read_incoming
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
+from toolglot.http1.server_connection import Handler as HttpHandler
+from toolglot.http1.server_request import HttpRequest
+from toolglot.http1.server_response import HttpResponse
+from toolglot.http1.url_router import UrlRouter
 from toolglot.ir import ApiError
 
 VERSION: Final = "/v1"
@@ -28,16 +31,15 @@ VERSION: Final = "/v1"
 class PlainRequest(Struct, frozen=True):
     """A request to the gateway itself, and its owner."""
 
-    http: web.Request
+    http: HttpRequest
     body: bytes = b""
     owner: str = ""
 
 
-Handler = Callable[[PlainRequest], Awaitable[web.StreamResponse]]
+Handler = Callable[[PlainRequest], Awaitable[HttpResponse]]
 ModelHandler = Callable[
-    [IncomingRequest, ResponseWriter, RequestTelemetry], Awaitable[web.StreamResponse]
+    [IncomingRequest, ResponseWriter, RequestTelemetry], Awaitable[HttpResponse]
 ]
-_HttpHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Route(Struct, frozen=True):
@@ -49,10 +51,10 @@ class Route(Struct, frozen=True):
     auth: Literal["key", "none"] = "key"
     """Whether a key is needed, where keys are required at all."""
 
-    def http_handler(self, admission: Admission, _prefix: str) -> _HttpHandler:
-        async def handle(http: web.Request) -> web.StreamResponse:
+    def http_handler(self, admission: Admission, _prefix: str) -> HttpHandler:
+        async def handle(http: HttpRequest) -> HttpResponse:
             owner = await admission.authenticate(http) if self.auth == "key" else ""
-            body = await http.read() if http.can_read_body else b""
+            body = await http.read()
             return await self.handler(PlainRequest(http, body, owner))
 
         return handle
@@ -67,8 +69,8 @@ class ModelRoute(Struct, frozen=True):
 
     method: Literal["POST"] = "POST"
 
-    def http_handler(self, admission: Admission, prefix: str) -> _HttpHandler:
-        async def handle(http: web.Request) -> web.StreamResponse:
+    def http_handler(self, admission: Admission, prefix: str) -> HttpHandler:
+        async def handle(http: HttpRequest) -> HttpResponse:
             telemetry = admission.begin(http, self.protocol)
             error: ApiError | None = None
             holder = None
@@ -79,10 +81,10 @@ class ModelRoute(Struct, frozen=True):
                 holder = request.holder
                 await admission.check(request)
                 response = await self.handler(request, HttpWriter(http), telemetry)
-                if not response.prepared:  # A stream has them already.
+                if not response.begun:  # A stream has them already.
                     response.headers.update(admission.limit_headers(holder))
             except REJECTIONS as problem:
-                error = from_rejection(problem, http)
+                error = from_rejection(problem)
                 response = rejection(error, self.protocol, id_of(http), telemetry).http()
             except ConnectionError:
                 raise  # The client is gone.
@@ -96,23 +98,15 @@ class ModelRoute(Struct, frozen=True):
         return handle
 
 
-_ADD: Final = {
-    "GET": web.UrlDispatcher.add_get,  # HEAD, too.
-    "POST": web.UrlDispatcher.add_post,
-    "DELETE": web.UrlDispatcher.add_delete,
-}
-
-
 def add_routes(
-    app: web.Application, admission: Admission, routes: Iterable[Route | ModelRoute]
+    router: UrlRouter[HttpHandler], admission: Admission, routes: Iterable[Route | ModelRoute]
 ) -> None:
-    """Add all routes to an application, with the version in their paths and without."""
+    """Add all routes to a router, with the version in their paths and without."""
     for route in routes:
-        add = _ADD[route.method]
-        add(app.router, route.path, route.http_handler(admission, ""))
+        router.add(route.method, route.path, route.http_handler(admission, ""))
         if route.path.startswith(VERSION + "/"):
             short = route.path.removeprefix(VERSION)
-            add(app.router, short, route.http_handler(admission, VERSION))
+            router.add(route.method, short, route.http_handler(admission, VERSION))
 
 
 def rejection(

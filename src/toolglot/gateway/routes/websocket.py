@@ -9,9 +9,7 @@ false only prepares that. When the client disconnects, the request under way is 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
-
-from aiohttp import WSCloseCode, WSMsgType, web
+from typing import TYPE_CHECKING, Final
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
@@ -20,12 +18,7 @@ from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import REJECTIONS, from_rejection
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
-from toolglot.gateway.http.response_writers import (
-    ResponseWriter,
-    WholeResponse,
-    is_closed,
-    is_drained,
-)
+from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest, read_incoming
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
@@ -33,11 +26,18 @@ from toolglot.gateway.routes.route import PlainRequest, Route, rejection
 from toolglot.gateway.state.sessions import Sessions, SessionWriter
 from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.storage.memory_store import MemoryStore
+from toolglot.http1.headers import Headers
+from toolglot.http1.server_connection import wants_websocket
+from toolglot.http1.server_request import HttpRequest
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError, Choice, Response, StopReason, Usage
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request
 from toolglot.wire import jsontext
 from toolglot.wire.sse import SseDecoder
+
+if TYPE_CHECKING:
+    from toolglot.http1.websocket_connection import WebSocket, WebSocketMessage
 
 _CREATE: Final = "response.create"
 _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
@@ -45,6 +45,7 @@ _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
 _WAITING: Final = 16
 """Requests that may wait for the one under way."""
 _HEARTBEAT: Final = 30.0
+_GOING_AWAY: Final = 1001
 _OF_THE_TRANSPORT: Final = frozenset({"openai-beta", "x-request-id"})
 """Headers of the connection, not of the requests on it."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "x-request-id"})
@@ -66,22 +67,24 @@ class WebSocketEndpoint:
         """The same path as for POST."""
         return (Route("GET", self._path, self._connect),)
 
-    async def close(self, _app: web.Application) -> None:
+    async def close(self) -> None:
         """Close all connections, each when its answers are complete."""
         for connection in tuple(self._open):
             await connection.close()
 
-    async def _connect(self, request: PlainRequest) -> web.StreamResponse:
+    async def _connect(self, request: PlainRequest) -> HttpResponse:
         """Handle requests until the connection closes; reject a GET without an upgrade."""
         limit, http = self._relay.config.server.max_body, request.http
-        socket = web.WebSocketResponse(
-            heartbeat=_HEARTBEAT, max_msg_size=limit, decode_text=False, compress=True
-        )
-        if not socket.can_prepare(http).ok:
+        socket = None
+        if wants_websocket(http.headers):
+            # Imported here, because most gateways never open one.
+            from toolglot.http1.websocket_connection import WebSocket  # noqa: PLC0415
+
+            socket = WebSocket(http, max_size=limit, heartbeat=_HEARTBEAT)
+        if socket is None or not socket.accepted:
             response = error_response(http, errors.needs_upgrade(http.path))
             response.headers["Upgrade"] = "websocket"
             return response
-        await socket.prepare(http)
         connection = _Connection(socket, http, self._answering(http, limit))
         self._open.add(connection)
         try:
@@ -90,7 +93,7 @@ class WebSocketEndpoint:
             self._open.discard(connection)
         return socket
 
-    def _answering(self, http: web.Request, limit: int) -> "_Answer":
+    def _answering(self, http: HttpRequest, limit: int) -> "_Answer":
         """The handler of the frames of one connection."""
         headers = {
             name: value
@@ -102,12 +105,12 @@ class WebSocketEndpoint:
         async def answer(frame: bytes, writer: WebSocketWriter) -> None:
             if _kind(frame) not in _NEEDS_NO_ANSWER:
                 # A copy for each frame, because each request has an id of its own.
-                await self._answer(http.clone(headers=headers), frame, writer, near)
+                await self._answer(http.clone(headers=Headers.of(headers)), frame, writer, near)
 
         return answer
 
     async def _answer(
-        self, http: web.Request, frame: bytes, writer: "WebSocketWriter", near: MemoryStore
+        self, http: HttpRequest, frame: bytes, writer: "WebSocketWriter", near: MemoryStore
     ) -> None:
         telemetry = self._admission.begin(http, self._protocol)
         error: ApiError | None = None
@@ -126,7 +129,7 @@ class WebSocketEndpoint:
                 else:
                     await _prepare(request, keeping)
             except REJECTIONS as problem:
-                error = from_rejection(problem, http)
+                error = from_rejection(problem)
                 if session is not None:
                     await session.evict()
                 await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
@@ -178,7 +181,7 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
 class _Connection:
     """One client: its requests, in turn, and what can be continued."""
 
-    def __init__(self, socket: web.WebSocketResponse, http: web.Request, answer: _Answer) -> None:
+    def __init__(self, socket: "WebSocket", http: HttpRequest, answer: _Answer) -> None:
         self._socket, self._http, self._answer = socket, http, answer
         self._frames: asyncio.Queue[bytes] = asyncio.Queue(_WAITING)
         self._busy = False
@@ -188,23 +191,23 @@ class _Connection:
         """Handle frames until the client disconnects."""
         async with asyncio.TaskGroup() as tasks:
             work = tasks.create_task(self._work())
-            async for message in self._socket:
-                await self._take(message.type, message.data)
+            while (message := await self._socket.receive()) is not None:
+                await self._take(message)
             work.cancel()
 
     async def close(self) -> None:
         """Close the connection as soon as no request is under way."""
         self._closing = True
         if not self._busy and self._frames.empty():
-            await self._socket.close(code=WSCloseCode.GOING_AWAY)
+            await self._socket.close(_GOING_AWAY)
 
-    async def _take(self, kind: WSMsgType, frame: bytes) -> None:
-        if kind is not WSMsgType.TEXT:
+    async def _take(self, message: "WebSocketMessage") -> None:
+        if not message.text:
             await self._reject("expected a text frame")
         elif self._frames.full():
             await self._reject(f"{_WAITING} requests are waiting already")
         else:
-            self._frames.put_nowait(frame)
+            self._frames.put_nowait(message.data)
 
     async def _reject(self, message: str) -> None:
         wrong = {"type": "invalid_request_error", "code": None, "message": message}
@@ -232,7 +235,9 @@ class WebSocketWriter:
 
     __slots__ = ("_events", "_http", "_socket", "lane")
 
-    def __init__(self, socket: web.WebSocketResponse, http: web.Request) -> None:
+    direct = None
+
+    def __init__(self, socket: "WebSocket", http: HttpRequest) -> None:
         self._socket = socket
         self._http = http
         self._events = SseDecoder()
@@ -240,16 +245,16 @@ class WebSocketWriter:
         """The client's own id of this request."""
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         return self._socket
 
     @property
     def closed(self) -> bool:
-        return is_closed(self._http)
+        return self._http.closed
 
     @property
     def drained(self) -> bool:
-        return is_drained(self._http)
+        return self._http.drained
 
     async def whole(self, answer: WholeResponse) -> None:
         """An error, as an event of its own; whole answers come as streams."""
@@ -272,4 +277,4 @@ class WebSocketWriter:
     async def _send(self, event: bytes) -> None:
         if self.lane is not None:
             event = b'{"stream_id":' + jsontext.encode(self.lane) + b"," + event.lstrip()[1:]
-        await self._socket.send_frame(event, WSMsgType.TEXT)
+        await self._socket.send_text(event)

@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aiohttp import web
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -46,6 +45,7 @@ from toolglot.gateway.state.stored_responses import (
     new_response_id,
 )
 from toolglot.gateway.storage.store import Store
+from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
@@ -307,6 +307,9 @@ class SessionWriter:
 
     __slots__ = ("_finder", "_ids", "_session", "_writer")
 
+    direct = None
+    """What is stored must be stored before the client can see it."""
+
     def __init__(self, writer: ResponseWriter, session: Session) -> None:
         self._writer = writer
         self._session = session
@@ -314,7 +317,7 @@ class SessionWriter:
         self._ids: OwnResponseId | None = None
 
     @property
-    def response(self) -> web.StreamResponse:
+    def response(self) -> HttpResponse:
         return self._writer.response
 
     @property

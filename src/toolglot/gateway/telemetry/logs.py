@@ -19,7 +19,7 @@ LOGGER: Final = logging.getLogger("toolglot")
 FIELDS: Final = "toolglot_fields"
 """The attribute of a log record that holds the fields of a request."""
 
-_LIBRARIES: Final = ("aiohttp", "asyncio")
+_LIBRARIES: Final = ("asyncio",)
 """Libraries whose records are written in the same format as ours."""
 
 _SERVER_ERROR: Final = 500
@@ -35,7 +35,6 @@ def set_up(
         as_json = not (stream or sys.stderr).isatty()
     handler = StderrHandler() if stream is None else logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
-    handler.addFilter(_shorten)
     for logger in (LOGGER, *map(logging.getLogger, _LIBRARIES)):
         for old in logger.handlers[:]:
             logger.removeHandler(old)
@@ -54,19 +53,6 @@ class StderrHandler(logging.StreamHandler[TextIO]):
     def stream(self) -> TextIO:  # type: ignore[override]
         """Standard error."""
         return sys.stderr
-
-
-def _shorten(record: logging.LogRecord) -> bool:
-    """A client that does not speak HTTP is worth a line, but no traceback.
-
-    The library is known by name, because commands that write logs must not need to import it.
-    """
-    problem = record.exc_info[1] if record.exc_info else None
-    if problem is not None and type(problem).__module__.startswith("aiohttp."):
-        record.msg, record.args = f"{record.getMessage()}: {' '.join(str(problem).split())}", ()
-        record.exc_info, record.exc_text = None, None
-        record.levelno, record.levelname = logging.WARNING, "WARNING"
-    return True
 
 
 # --- requests -------------------------------------------------------------------------------------

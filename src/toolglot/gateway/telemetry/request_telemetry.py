@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from logging import DEBUG
 from time import perf_counter
 from typing import Any, Final
-
-import aiohttp
-from yarl import URL
+from urllib.parse import urlsplit
 
 from toolglot.exchange import Exchange
 from toolglot.gateway.http.client import OutboundRequest
@@ -24,10 +22,12 @@ from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.gateway.telemetry.tool_log import call_differences, log_lines, read_calls
 from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing
 from toolglot.gateway.telemetry.waiting import WaitingTime
+from toolglot.http1.client_connection import Reply
 from toolglot.ir import ApiError, StopReason, Usage
 from toolglot.receipt import Receipt
 
 _INTERNAL_ERROR: Final = 500
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 class Telemetry:
@@ -116,8 +116,11 @@ class RequestTelemetry:
         record, recorder = self.record, self._telemetry.recorder
         record.provider, record.protocol, record.model = provider, exchange.provider, model
         if record.trace:
-            address = URL(sent.url)
-            record.address, record.port = address.host or "", address.port
+            address = urlsplit(sent.url)
+            record.address, record.port = (
+                address.hostname or "",
+                address.port or _PORTS[address.scheme],
+            )
         if recorder is None:
             return
         if self._recording is None:
@@ -147,7 +150,7 @@ class RequestTelemetry:
         """The provider is asked once more, with a changed request."""
         self.record.mended = refusal
 
-    def upstream_response(self, reply: aiohttp.ClientResponse) -> None:
+    def upstream_response(self, reply: Reply) -> None:
         """A provider begins to respond."""
         if self._recording is not None:
             self._recording.upstream_response(reply.status, reply.headers)

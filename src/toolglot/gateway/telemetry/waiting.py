@@ -38,6 +38,15 @@ class WaitingTime:
         if not self._depth:
             self._total += self._clock() - self._since
 
+    def interrupt(self) -> None:
+        """Inside of a block something is done that is no waiting; `resume` ends that."""
+        now = self._clock()
+        self._total += now - self._since
+        self._since = now
+
+    def resume(self) -> None:
+        self._since = self._clock()
+
     @property
     def seconds(self) -> float:
         """The time so far; a block that has not been left counts up to now."""

@@ -1,0 +1,411 @@
+"""One connection to a server: requests, one after the other, and their replies.
+
+A reply is read in one of two ways. `read` and `read_some` wait for bytes. `forward` passes them on:
+a function is called with what has arrived, in the very callback in which it arrived. If the reader
+is slow, the socket is read no further.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Callable
+from typing import Any, Final, Self, cast
+
+import httptools
+
+from toolglot.http1.decompress import Decompressor, decompressor
+from toolglot.http1.headers import Headers
+
+_BUFFER: Final = 2**18
+"""Bytes of a reply that may wait for their reader before the socket is read no further."""
+_LONGEST_HEAD: Final = 2**16
+_INFORMATIONAL: Final = 200
+_SWITCHING: Final = 101
+
+
+class ReplyError(Exception):
+    """A reply that ended before it was complete, or that is no HTTP."""
+
+
+class ConnectionDroppedError(ReplyError):
+    """The connection was closed without a reply."""
+
+
+class Reply:
+    """The reply to a request, from its head on. Closing it early closes its connection."""
+
+    __slots__ = (
+        "_connection", "_decompress", "_done", "_error", "_paused", "_pieces", "_sink", "_size",
+        "_waiter", "_whole", "headers", "status", "url",
+    )  # fmt: skip
+
+    def __init__(self, connection: "ClientConnection", status: int, headers: Headers) -> None:
+        self.status, self.headers, self.url = status, headers, connection.url
+        self._connection: ClientConnection | None = connection
+        self._decompress: Decompressor | None = decompressor(headers.get("content-encoding"))
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._done = self._paused = False
+        self._whole: bytes | None = None
+        self._error: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._sink: Callable[[bytes], bool] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def content_type(self) -> str:
+        """The media type, without its parameters."""
+        return (self.headers.get("content-type") or "").partition(";")[0].strip().lower()
+
+    def close(self) -> None:
+        """Let go of the reply; a connection whose reply was not read to its end is closed."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.abort()
+        self._sink = None
+
+    # --- waiting for bytes ------------------------------------------------------------------------
+
+    async def read_some(self) -> bytes:
+        """What has arrived, as soon as there is any; nothing at the end."""
+        while not self._pieces:
+            if self._error is not None:
+                raise self._error
+            if self._done:
+                return b""
+            await self._wait()
+        return self._take()
+
+    async def read(self, most: int | None = None) -> bytes:
+        """All of it, or a `ReplyError` if it is longer than allowed. It can be read again."""
+        if self._whole is not None:
+            return self._whole
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            if self._pieces:
+                piece = self._take()
+                size += len(piece)
+                if most is not None and size > most:
+                    self.close()
+                    raise ReplyError(f"the reply is longer than {most} bytes")
+                pieces.append(piece)
+            if self._error is not None:
+                raise self._error
+            if self._done:
+                self._whole = b"".join(pieces)
+                return self._whole
+            await self._wait()
+
+    def _take(self) -> bytes:
+        pieces = self._pieces
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._size = 0
+        if self._paused and self._connection is not None:
+            self._paused = False
+            self._connection.resume_reading()
+        return data
+
+    async def _wait(self) -> None:
+        if self._connection is None:
+            raise ReplyError("the reply was closed")
+        self._waiter = waiter = self._connection.loop.create_future()
+        try:
+            await waiter
+        finally:
+            self._waiter = None
+
+    # --- passing bytes on -------------------------------------------------------------------------
+
+    async def forward(self, sink: Callable[[bytes], bool]) -> bool:
+        """Call a function with what arrives, until it returns False or the reply ends; whether
+        that has ended. What the function raises ends the reply, and is raised here.
+        """
+        if self._pieces and not sink(self._take()):
+            return False
+        self._sink = sink
+        try:
+            while not self._stopped:
+                await self._wait()
+        finally:
+            self._sink = None
+        if self._error is not None:
+            raise self._error
+        return self._done and not self._pieces
+
+    @property
+    def _stopped(self) -> bool:
+        return self._sink is None or self._done or self._error is not None
+
+    def pause(self) -> None:
+        """Read no further: whoever is to get the bytes is slow."""
+        if self._connection is not None:
+            self._connection.pause_reading()
+
+    def resume(self) -> None:
+        if self._connection is not None:
+            self._connection.resume_reading()
+
+    # --- for the connection -----------------------------------------------------------------------
+
+    def got(self, pieces: list[bytes]) -> None:
+        """These bytes have arrived."""
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if self._decompress is not None:
+            try:
+                data = self._decompress(data)
+            except zlib.error as error:
+                self.failed(ReplyError(f"not compressed as it says: {error}"))
+                self.close()
+                return
+        if not data:
+            return
+        sink = self._sink
+        if sink is not None:
+            try:
+                if not sink(data):
+                    self._sink = None
+                    self._wake()
+            except Exception as error:  # noqa: BLE001 - raised again by `forward`
+                self.failed(error)
+                self.close()
+            return
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > _BUFFER and not self._paused and self._connection is not None:
+            self._paused = True
+            self._connection.pause_reading()
+        self._wake()
+
+    def ended(self) -> None:
+        """The reply is complete, and its connection is no longer its own."""
+        self._done, self._connection = True, None
+        self._wake()
+
+    def failed(self, error: Exception) -> None:
+        """The reply will not be complete."""
+        if not self._done and self._error is None:
+            self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+
+class ClientConnection(asyncio.Protocol):
+    """A connection to a server."""
+
+    __slots__ = (
+        "_deadline", "_head", "_head_size", "_idle", "_in_head", "_parser", "_pieces", "_reply",
+        "_skipping", "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since",
+        "loop", "lost", "url",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        free: Callable[["ClientConnection"], None],
+        lost: Callable[["ClientConnection"], None],
+    ) -> None:
+        self.loop = loop
+        self.free, self.lost = free, lost
+        """Called when the connection can be used again, and when it never can."""
+        self.url = ""
+        self.idle_since = 0.0
+        self._transport: asyncio.Transport | None = None
+        self._parser: Any = None
+        self._reply: Reply | None = None
+        self._waiter: asyncio.Future[Reply] | None = None
+        self._head: list[tuple[bytes, bytes]] = []
+        self._head_size = 0
+        self._pieces: list[bytes] = []
+        self._skipping = self._until_closed = self._in_head = False
+        self._deadline = self._idle = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request can be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def send(self, data: bytes, url: str, first_byte: float, idle: float) -> Reply:
+        """Send a request; its reply as soon as its head has arrived.
+
+        `first_byte` and `idle` are the seconds that the server may be silent before and after that.
+        """
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            raise ConnectionDroppedError("the server closed the connection")
+        self.url, self._idle = url, idle
+        self._parser = httptools.HttpResponseParser(self)
+        waiter: asyncio.Future[Reply] = self.loop.create_future()
+        self._waiter = waiter
+        self._watch(first_byte)
+        transport.write(data)
+        try:
+            return await waiter
+        except BaseException:
+            if self._waiter is waiter:
+                self.abort()
+            elif not waiter.cancelled() and waiter.exception() is None:
+                waiter.result().close()  # It arrived while the request was being cancelled.
+            raise
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self._reply = self._waiter = None
+        self._stop_watching()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def pause_reading(self) -> None:
+        if self.usable:
+            cast("asyncio.Transport", self._transport).pause_reading()
+            self._deadline = float("inf")  # It is not the server that is silent.
+
+    def resume_reading(self) -> None:
+        if self.usable:
+            cast("asyncio.Transport", self._transport).resume_reading()
+            self._watch(self._idle)
+
+    # --- silence ----------------------------------------------------------------------------------
+
+    def _watch(self, seconds: float) -> None:
+        """Fail if nothing arrives for so long. One timer serves many reads: it looks at the
+        deadline when it rings, and is set again if that has moved.
+        """
+        self._deadline = self.loop.time() + seconds
+        if self._timer is None:
+            self._timer = self.loop.call_at(self._deadline, self._ring)
+        elif self._timer.when() > self._deadline:
+            self._timer.cancel()
+            self._timer = self.loop.call_at(self._deadline, self._ring)
+
+    def _stop_watching(self) -> None:
+        self._deadline = float("inf")
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self._deadline == float("inf"):
+            return
+        if self.loop.time() < self._deadline:
+            self._timer = self.loop.call_at(self._deadline, self._ring)
+            return
+        self._fail(TimeoutError("the server is silent"))
+
+    # --- the transport ----------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._parser is None:
+            self.abort()  # Nothing was asked.
+            return
+        if self._idle:
+            self._deadline = self.loop.time() + self._idle
+        reply = self._reply
+        try:
+            self._parser.feed_data(data)
+            if self._in_head:
+                self._measure(len(data))
+        except (httptools.HttpParserError, ValueError) as error:
+            self._deliver(reply)
+            cause = error.__context__ if isinstance(error.__context__, ValueError) else error
+            self._fail(ReplyError(f"not HTTP: {cause}"))
+            return
+        self._deliver(self._reply or reply)
+
+    def _deliver(self, reply: Reply | None) -> None:
+        if self._pieces and reply is not None:
+            pieces, self._pieces = self._pieces, []
+            reply.got(pieces)
+
+    def eof_received(self) -> None:
+        if self._reply is not None and self._until_closed:
+            self._complete(reusable=False)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._reply is not None and self._until_closed and exc is None:
+            self._complete(reusable=False)
+        elif self._reply is not None:
+            self._fail(ReplyError(str(exc or "") or "the connection was closed in the middle"))
+        elif self._waiter is not None:
+            words = str(exc or "") or "the server closed the connection"
+            self._fail(ConnectionDroppedError(words))
+        self._stop_watching()
+        self.lost(self)
+
+    def _fail(self, error: Exception) -> None:
+        reply, self._reply = self._reply, None
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_exception(error)
+        if reply is not None:
+            reply.failed(error)
+        self.abort()
+
+    def _complete(self, *, reusable: bool) -> None:
+        reply, self._reply = self._reply, None
+        self._parser = None
+        self._stop_watching()
+        if reply is not None:
+            self._deliver(reply)
+            reply.ended()
+        if reusable and self.usable:
+            self.free(self)
+        elif self._transport is not None:
+            self._transport.close()
+
+    # --- the parser -------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        if self._reply is not None or self._waiter is None:
+            raise ValueError("a second reply to one request")
+        self._head, self._head_size, self._in_head = [], 0, True
+
+    def _measure(self, size: int) -> None:
+        """The parser keeps what it has of a header, however long that is."""
+        self._head_size += size
+        if self._head_size > _LONGEST_HEAD:
+            raise ValueError("the head is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        self._in_head = False
+        if status == _SWITCHING:
+            raise ValueError("the server switched to another protocol")
+        self._skipping = status < _INFORMATIONAL
+        if self._skipping:
+            return
+        headers = Headers(self._head)
+        self._until_closed = (
+            "content-length" not in headers
+            and "chunked" not in (headers.get("transfer-encoding") or "").lower()
+        )
+        self._reply = reply = Reply(self, status, headers)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(reply)
+        self._watch(self._idle)
+
+    def on_body(self, data: bytes) -> None:
+        self._pieces.append(data)
+
+    def on_message_complete(self) -> None:
+        if not self._skipping:
+            self._complete(reusable=self._parser.should_keep_alive())
