@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
+from tests.gateway.handling import made_request
 from tests.laws.corpus import FIXTURES, PATH, fixtures, load
 from tests.wires import NAMES, TRIO
 
@@ -143,7 +143,7 @@ def passed_on(
 
 def refused() -> Exchange:
     """A request to a provider that refused it, and one before."""
-    http = make_mocked_request("POST", "/v1/chat/completions")
+    http = made_request("POST", "/v1/chat/completions")
     request = read_incoming(http, "openai-chat", http.path, jsontext.encode(chat(*HI)))
     them = Provider(protocol="openai-chat", base_url="http://them.example/v1")
     config = Config(providers={"them": them})

@@ -11,9 +11,8 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
 import pytest
-from tests.gateway.running import in_thread, listening, provider
+from tests.gateway.running import in_thread, provider, serving
 
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 from toolglot.registry import PROTOCOLS
 
@@ -35,9 +34,9 @@ FORMATS = {
 @asynccontextmanager
 async def _gateways():
     """A gateway with the built-in model, and one that asks it in every protocol."""
-    async with listening(make_app(Config())) as behind:
+    async with serving(Config()) as behind:
         providers = {name: provider(name, behind) for name in PROTOCOLS}
-        async with listening(make_app(Config(providers=providers))) as url:
+        async with serving(Config(providers=providers)) as url:
             yield url
 
 
