@@ -51,12 +51,16 @@ def read(path: str, body: Json) -> Asked:
         stream=bool(body.get("stream")),
         body=body,
         tools=tuple(
-            Offered(tool["function"]["name"], tool["function"].get("parameters") or {})
+            Offered(
+                tool[tool["type"]]["name"],
+                tool[tool["type"]].get("parameters") or {},
+                is_custom=tool["type"] == "custom",
+            )
             for tool in body.get("tools") or ()
-            if tool["type"] == "function"
+            if tool["type"] in ("function", "custom")
         ),
         calls=tuple(
-            (call.get("id"), call["function"]["name"])
+            (call.get("id"), call[call.get("type", "function")]["name"])
             for message in messages
             for call in message.get("tool_calls") or ()
         ),
@@ -122,6 +126,9 @@ def _text(content: str | list[Json] | None) -> str:
 
 
 def _call(call: Call) -> Json:
+    if call.tool.is_custom:
+        custom = {"name": call.tool.name, "input": call.arguments["input"]}
+        return {"id": call.id, "type": "custom", "custom": custom}
     function = {"name": call.tool.name, "arguments": compact(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
@@ -184,11 +191,11 @@ def _deltas(reply: Reply, asked: Asked) -> Iterator[Json]:
                 yield from ({"content": piece} for piece in pieces(text))
             case Call():
                 call = _call(part)
-                first = call | {"function": {"name": part.tool.name, "arguments": ""}}
+                kind, text = call["type"], "input" if part.tool.is_custom else "arguments"
+                first = call | {kind: {"name": part.tool.name, text: ""}}
                 yield {"tool_calls": [{"index": index} | first]}
-                for piece in pieces(call["function"]["arguments"]):
-                    more = {"index": index, "function": {"arguments": piece}}
-                    yield {"tool_calls": [more]}
+                for piece in pieces(call[kind][text]):
+                    yield {"tool_calls": [{"index": index, kind: {text: piece}}]}
                 index += 1
 
 
