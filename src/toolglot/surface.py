@@ -53,7 +53,8 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     """A message keeps the order of its texts, reasoning and calls."""
 
     text_before_calls: bool = False
-    """In a message of the model, no text follows the last call."""
+    """In a message of the model, no text follows the last call; in its own protocol, clients see to
+    that themselves."""
 
     calls_last: bool = False
     """Clients may put the calls of a message behind everything else in it."""

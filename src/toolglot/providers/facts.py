@@ -25,6 +25,7 @@ _CHANGEABLE: Final = (
     "messages.known_keys",
     "messages.prefill",
     "messages.prefill_mark",
+    "messages.text_before_calls",
     "messages.user_first",
     "system.after_user",
     "system.developer_role",

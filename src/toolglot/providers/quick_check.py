@@ -382,6 +382,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "messages.items": _known_items,
     "messages.prefill": _no_prefill,
     "messages.prefill_mark": _no_prefill,
+    "messages.text_before_calls": lambda _seen, _target: True,
     "messages.user_first": _user_first,
     "system.after_user": _system,
     "system.developer_role": _system,

@@ -1,6 +1,7 @@
 """Consecutive messages of one role, and messages without order."""
 
 import pytest
+from msgspec.structs import replace
 from tests.wires import asking, assistant, call, pair, result, user
 
 from toolglot import ir
@@ -8,8 +9,9 @@ from toolglot.adapt.messages.turns import flat_parts, flatten, merge_turns
 from toolglot.ir import Message, Reasoning, Text
 
 
-def merged(request, target, source="openai-responses"):
+def merged(request, target, source="openai-responses", **facts):
     ctx = pair(source, target)
+    ctx.target = replace(ctx.target, messages=replace(ctx.target.messages, **facts))
     return merge_turns(request, ctx), [note.code for note in ctx.receipt()]
 
 
@@ -104,15 +106,17 @@ def test_a_flat_message_is_the_same_one():
 
 
 def test_text_behind_calls_comes_before_them_where_results_must_follow_at_once():
-    thought = Reasoning(text="hm", signature="s")
+    thought = Reasoning(text="hm")
     turn = assistant("a", call("f"), thought, call("g"), call("h"), "b", "c")
-    there, notes = merged(asking(user("hi"), turn), "anthropic")
+    there, notes = merged(asking(user("hi"), turn), "anthropic", text_before_calls=True)
     parts = (Text(text="a"), call("f"), thought, Text(text="b"), Text(text="c"))
     assert there.messages[1].parts == (*parts, call("g"), call("h"))
     assert notes == ["part-moved"]
     usual = asking(user("hi"), assistant("a", call("f")))
-    assert merged(usual, "anthropic") == (usual, [])
+    assert merged(usual, "anthropic", text_before_calls=True) == (usual, [])
     assert merged(asking(user("hi"), turn), "gemini")[0].messages[1] == turn
+    own = asking(user("hi"), assistant(Reasoning(text="hm", signature="s"), call("f"), "b"))
+    assert merged(own, "anthropic", text_before_calls=True) == (own, [])
 
 
 def test_an_empty_message_is_dropped_and_named():

@@ -30,6 +30,11 @@ def test_thoughts_that_are_refused_are_dropped():
     assert notes == [("reasoning-dropped", "messages[1]")]
 
 
+def test_a_message_of_nothing_but_thoughts_goes_with_them():
+    there, _ = restricted(asking(user("hi"), assistant(THOUGHT), user("ho")), "refused")
+    assert there.messages == (user("hi"), user("ho"))
+
+
 def test_thoughts_that_are_wanted_and_unknown_get_a_word():
     there, notes = restricted(asking(*BARE), "with_calls")
     assert there.messages[1].parts == (Reasoning(text=NOT_RECORDED), call("f"))
@@ -95,3 +100,18 @@ def test_words_that_only_details_tell_are_sent_where_they_are_read():
     assert message["reasoning"] == "hm"
     assert "reasoning_details" not in message
     assert notes == ["spelling-normalised", "field-minor"]
+
+
+def test_thoughts_in_an_item_of_their_own_are_not_missing():
+    asked = {
+        "model": "deepseek-v4-pro",
+        "input": [
+            {"role": "user", "content": "hi"},
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+            {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "done"},
+        ],
+    }
+    exchange = Exchange("openai-responses", "openai-chat", Options(provider="deepseek"))
+    made = json.loads(exchange.request(json.dumps(asked).encode()).data)
+    assert made["messages"][1]["reasoning_content"] == "hm"

@@ -58,6 +58,9 @@ def _calls_at_end(message: Message, index: int, ctx: Context) -> Message:
     parts = message.parts
     if message.role != "assistant" or not parts or type(parts[-1]) is not Text:
         return message
+    if any(isinstance(part, Reasoning) and part.signature for part in parts):
+        # A turn of the provider's own goes back as it came.
+        return message
     end = len(parts)
     while end and type(parts[end - 1]) is Text:
         end -= 1

@@ -19,7 +19,10 @@ def restrict_reasoning_history(request: Request, ctx: Context) -> Request:
     adapt = _without if rule == "refused" else _with
     messages = tuple(adapt(i, each, ctx) for i, each in enumerate(request.messages))
     same = all(new is old for new, old in zip(messages, request.messages, strict=True))
-    return request if same else replace(request, messages=messages)
+    if same:
+        return request
+    # A message of nothing but thoughts goes with them; their note names it.
+    return replace(request, messages=tuple(each for each in messages if each.parts))
 
 
 def _is_off(request: Request) -> bool:

@@ -92,8 +92,6 @@ SURFACE: Final = Surface(
         # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls
         # last.
         calls_last=True,
-        # Recorded: [tool_use, text] and then its result is refused, [text, tool_use] is not.
-        text_before_calls=True,
         # "text content blocks must be non-empty", "must contain non-whitespace text".
         blank_text=False,
         # "final assistant content cannot end with trailing whitespace".
