@@ -1,6 +1,7 @@
 """Agent frameworks as they are published, through the gateway, with every upstream (S1-45)."""
 
 import base64
+import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_hex
 
@@ -43,6 +44,10 @@ SLICE = [
 ]
 """Light frameworks, each with two upstreams that are not its own."""
 
+CONTROL = bool(os.environ.get("TOOLGLOT_CONTROL"))
+"""Without the gateway: what fails then too is the framework's own, and belongs into `KNOWN`."""
+FULL = [trial for trial in FULL if not CONTROL or trial[1] == trial[2]]
+
 pytestmark = pytest.mark.timeout(1800)
 
 
@@ -64,7 +69,7 @@ async def places():
             providers = {"scripted": provider(name, upstream.url)}
             config = Config(providers=providers, routes=(to("scripted"),))
             url = await stack.enter_async_context(listening(make_app(config), Runner))
-            found[name] = (upstream, url)
+            found[name] = (upstream, upstream.url if CONTROL else url)
         yield found
 
 

@@ -41,8 +41,10 @@ def run(cell):
     if cell["stream"]:
         content, done = "", None
         for event in agent.run(cell["prompt"], images=images, stream=True):
-            if event.event == "RunContent" and isinstance(event.content, str):
-                content += event.content
+            if event.event == "RunContent" and event.content:
+                content = (
+                    content + event.content if isinstance(event.content, str) else event.content
+                )
             done = event if event.event == "RunCompleted" else done
         content = done.content if done is not None and done.content else content
     else:

@@ -18,11 +18,13 @@ def generator(cell):
     url, name = cell["base_url"], cell["model"]
     if cell["protocol"] == "anthropic":
         made = AnthropicChatGenerator(model=name, api_key=KEY, max_retries=0)
+        made.warm_up()
         for client in (made.client, made.async_client):
             client.base_url = url
         return made
     if cell["protocol"] == "gemini":
         made = GoogleGenAIChatGenerator(model=name, api_key=KEY)
+        made.warm_up()
         made._client._api_client._http_options.base_url = url
         return made
     if cell["protocol"] == "ollama":
