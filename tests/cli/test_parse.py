@@ -51,6 +51,32 @@ def test_lines(cli):
     assert (third["content"], third["calls"]) == (TEXT, [])
 
 
+def test_lines_that_know_more(cli):
+    """What a line says of its text counts for that line alone."""
+    lines = [
+        {"text": f"hm</think>{TEXT}", "thinking": True, "dialect": "hermes"},
+        {"text": TEXT, "dialect": "mistral"},
+        {"text": TEXT, "tools": [], "dialect": None, "other": 1},
+        {"text": TEXT},
+    ]
+    done = cli("parse", "--jsonl", data="\n".join(map(json.dumps, lines)).encode())
+    first, second, third, fourth = map(json.loads, done.out.splitlines())
+    assert (first["reasoning"], first["content"], len(first["calls"])) == ("hm", "Ok  bye", 1)
+    assert (second["dialect"], second["content"], second["calls"]) == ("mistral", TEXT, [])
+    assert (third["content"], third["calls"]) == (TEXT, [])
+    assert fourth == FOUND
+
+
+@pytest.mark.parametrize(
+    "more", [{"dialect": "klingon"}, {"dialect": 1}, {"thinking": "yes"}, {"tools": {}}]
+)
+def test_lines_that_say_something_wrong(cli, more):
+    done = cli("parse", "--jsonl", data=json.dumps({"text": TEXT, **more}).encode())
+    assert done.code == 1
+    (name,) = more
+    assert f"line 1.{name}: expected" in done.err
+
+
 def test_reasoning_that_the_prompt_opened(cli):
     done = cli("parse", "--thinking", "--dialect", "hermes", data=b"hm</think>yes")
     assert json.loads(done.out)["reasoning"] == "hm"

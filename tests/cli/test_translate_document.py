@@ -65,6 +65,17 @@ def test_the_path_says_model_and_streaming_where_the_protocol_has_them_there(cli
     assert (done.code, done.err) == (1, "toolglot: model: expected string, but it is missing\n")
 
 
+def test_model_beside_a_request_that_has_none(cli):
+    """The model of a Gemini request is in its path; towards Gemini nothing needs it."""
+    data = b'{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}'
+    done = cli("translate", *pair("gemini", "openai-chat"), "--model", "m-1", data=data)
+    assert (done.code, json.loads(done.out)["model"]) == (0, "m-1")
+    done = cli("translate", *pair("gemini", "gemini"), data=data)
+    assert (done.code, json.loads(done.out)) == (0, json.loads(data))
+    done = cli("translate", *pair("gemini", "openai-chat"), data=data)
+    assert (done.code, "model" in done.err) == (1, True)
+
+
 def test_input_from_a_file_and_the_model_replaced(cli, tmp_path):
     (tmp_path / "in.json").write_text(json.dumps(ASK))
     done = cli(

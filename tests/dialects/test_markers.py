@@ -19,11 +19,11 @@ def test_openers_lead_to_their_forms():
     assert "<tool_call>" in forms
 
 
-def test_bare_forms_need_declared_tools_or_a_named_dialect():
+def test_bare_forms_need_declared_tools_a_named_dialect_or_all_of_the_answer():
     assert marker_set(state(BARE)).forms
     assert marker_set(state(BARE, auto=True)).forms
     assert marker_set(state(BARE, tools=False)).forms
-    assert not marker_set(state(BARE, auto=True, tools=False)).forms
+    assert not marker_set(state(BARE, auto=True, tools=False, blank=False)).forms
     assert not marker_set(state(BARE, marked_only=True)).forms
 
 
@@ -35,8 +35,8 @@ def test_inside_reasoning_only_its_end_and_calls_that_interrupt_are_looked_for()
 
 
 def test_where_all_is_reasoning_nothing_opens_it():
-    assert reasoning_pairs((HERMES,), marked_only=False)["<think>"] == "</think>"
-    assert reasoning_pairs((HERMES,), marked_only=True) == {}
+    assert reasoning_pairs((HERMES,), auto=True, marked_only=False)["<think>"] == "</think>"
+    assert reasoning_pairs((HERMES,), auto=True, marked_only=True) == {}
 
 
 @pytest.mark.parametrize(

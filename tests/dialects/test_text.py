@@ -1,6 +1,7 @@
 """Text in, segments out: what is no call stays text, whatever the text and however it is cut."""
 
 import json
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -303,6 +304,17 @@ def test_work_is_linear(piece, dialect):
         parse_text(piece * (size // len(piece)), TOOLS, dialect)
 
     assert grows_linearly(parse, 2000)
+
+
+@pytest.mark.parametrize("place", ["call_start|>", "Oslo')]", "name="])
+@pytest.mark.parametrize("dialect", ["minicpm3", "lfm2", "minimax_m3"])
+def test_white_space_in_a_call_is_linear(dialect, place):
+    """No count sees what a pattern tries again, so this is the time of the processor."""
+    text = DIALECTS[dialect].example.replace(place, place + " " * 65536)
+    for name in (dialect, "auto"):
+        start = process_time()
+        parse_text(text, None, name)
+        assert process_time() - start < 2
 
 
 def test_growing_call_is_linear():

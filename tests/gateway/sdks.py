@@ -141,7 +141,7 @@ class Chat:
         else:
             completion = self.client.chat.completions.create(**asked)
         message = completion.choices[0].message
-        history.append(message.to_dict())
+        history.append(_sent(message.to_dict()))
         return Heard(
             text=message.content or "",
             calls=[
@@ -205,7 +205,7 @@ class Responses:
                 raise StreamFailed(response.error.code, response.error.message)
         else:
             response = self.client.responses.create(**asked)
-        history += [item.to_dict() for item in response.output]
+        history += [_sent(item.to_dict()) for item in response.output]
         texts = [p.text for i in response.output if i.type == "message" for p in i.content]
         return Heard(
             text="".join(texts),
@@ -350,6 +350,14 @@ class Ollama:
 
     def failed(self, error: Any) -> Failed:
         return Failed(type(error), error.status_code, error.error, {})
+
+
+def _sent(value: Any) -> Any:
+    """What was heard, without what the SDK adds to it for its users and no provider takes back."""
+    if isinstance(value, dict):
+        own = ("parsed", "parsed_arguments")
+        return {k: _sent(v) for k, v in value.items() if k not in own and v is not None}
+    return [_sent(each) for each in value] if isinstance(value, list) else value
 
 
 def _data_url(data: bytes) -> str:

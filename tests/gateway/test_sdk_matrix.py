@@ -1,4 +1,8 @@
-"""The official SDKs hold conversations through the gateway with every kind of provider."""
+"""The official SDKs hold conversations through the gateway with every kind of provider.
+
+The upstreams are strict: each refuses, in the words of the provider that it plays, what that one
+refuses. A refusal is a problem that no test here expects.
+"""
 
 import json
 from contextlib import asynccontextmanager
@@ -6,10 +10,11 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from tests.e2e.trial import png
-from tests.gateway.running import in_thread, listening, provider, to
+from tests.gateway.running import in_thread, listening, to
 from tests.gateway.sdks import SDKS, StreamFailed, all_sdks, opening
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.upstreams.server import ScriptedUpstream
+from tests.upstreams.strict.upstreams import BY_PROTOCOL, OTHERS
 
 from toolglot import ir
 from toolglot.gateway.app import make_app
@@ -24,14 +29,38 @@ WORDS = ("word-00c0ffee", "word-0000beef")
 PIXELS = png("a picture")
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 CLIENTS = pytest.mark.parametrize("client", list(SDKS))
-UPSTREAMS = pytest.mark.parametrize("theirs", NAMES)
+ALL = {**BY_PROTOCOL, **{str(each): each for each in OTHERS}}
+UPSTREAMS = pytest.mark.parametrize("theirs", list(BY_PROTOCOL))
+EVERY_UPSTREAM = pytest.mark.parametrize("theirs", list(ALL))
+
+
+BUDGETS = "a budget for thinking is not yet made adaptive for models that take no budget"
+PICTURES = "pictures are not yet kept from models that see none"
+NAMES_OF_REASONING = "reasoning is not yet written under the name that the provider has for it"
+CHUNKS = "reasoning in chunks of content is not yet read"
+BLANKS = "blank texts are not yet left out for providers that refuse them"
+UNKEPT = "state that a client drops is not yet kept for this provider"
+KNOWN = {
+    ("anthropic", "anthropic-claude-opus-4-8"): BUDGETS,
+    ("anthropic", "anthropic-claude-sonnet-5"): BUDGETS,
+    ("gemini", "anthropic"): BLANKS,
+    ("gemini", "anthropic-claude-opus-4-8"): BLANKS,
+    ("gemini", "anthropic-claude-sonnet-5"): BLANKS,
+    ("ollama", "groq-openai_gpt-oss-120b"): NAMES_OF_REASONING,
+    ("ollama", "openrouter-google_gemini-3-pro-preview"): UNKEPT,
+    **{(client, "mistral-mistral-medium-latest"): CHUNKS for client in SDKS},
+    **{(client, "deepseek-deepseek-v4-pro"): PICTURES for client in SDKS},
+}
+"""What a provider refuses, by client and upstream, and why it is sent to it still."""
 
 
 @asynccontextmanager
 async def _running():
     async with ScriptedUpstream("one-tool") as scripted:
-        providers = {name: provider(name, scripted.url) for name in NAMES}
-        routes = tuple(to(f"{name}/scripted", match=f"for-{name}") for name in NAMES)
+        providers = {name: each.at(scripted.url) for name, each in ALL.items()}
+        routes = tuple(
+            to(f"{name}/{each.model}", match=f"for-{name}") for name, each in ALL.items()
+        )
         async with listening(make_app(Config(providers=providers, routes=routes))) as url:
             yield scripted, url
 
@@ -48,13 +77,21 @@ def play(running):
     scripted, _, sdks = running
 
     def converse(client, theirs, scenario, results, *, stream):
+        try:
+            return hold(client, theirs, scenario, results, stream=stream)
+        except (sdks[client].error, AssertionError, UserWarning):
+            if (client, theirs) in KNOWN:
+                pytest.xfail(KNOWN[client, theirs])
+            raise
+
+    def hold(client, theirs, scenario, results, *, stream):
         sdk, history = sdks[client], opening(client)
         scripted.begin(scenario, picture="picture.png", pixels=PIXELS)
         first = sdk.ask(f"for-{theirs}", history, stream=stream)
         history += sdk.results(first, results)
         second = sdk.ask(f"for-{theirs}", history, stream=stream)
         assert _true(scripted, client, theirs) == []
-        assert {asked.protocol for asked in scripted.asked} == {theirs}
+        assert {asked.protocol for asked in scripted.asked} == {ALL[theirs].protocol}
         return first, second
 
     return converse
@@ -73,7 +110,7 @@ def _true(scripted, client, theirs):
 
 
 @STREAMS
-@UPSTREAMS
+@EVERY_UPSTREAM
 @CLIENTS
 def test_parallel_calls_with_reasoning(client, theirs, stream, play):
     """S1-01 to S1-04, S1-06, X-13, X-17, X-18: two calls at once, their results, and an answer
@@ -92,7 +129,7 @@ def test_parallel_calls_with_reasoning(client, theirs, stream, play):
 
 
 @STREAMS
-@UPSTREAMS
+@EVERY_UPSTREAM
 @CLIENTS
 def test_a_picture_in_a_result(client, theirs, stream, play):
     """X-18, case-29: the very bytes arrive."""
@@ -123,6 +160,7 @@ def test_only_chat_streams_end_in_done(client, theirs, running):
         model=f"for-{theirs}",
         messages=(ir.Message(role="user", parts=(ir.Text(text="Which way?"),)),),
         stream=True,
+        max_tokens=100,
     )
     wire = encode_request(request, target=client)
     reply = httpx.post(url + wire.path, content=wire.data(), params=dict(wire.query), timeout=30)

@@ -31,6 +31,11 @@ _FAILURES = {
 OVERFLOW = "prompt is too long: 212345 tokens > 200000 maximum"
 
 
+def model(path: str, body: Json) -> str:
+    """The model that is asked."""
+    return str(body.get("model") or "")
+
+
 def read(path: str, body: Json) -> Asked:
     """A request as plain facts."""
     blocks = [block for message in body["messages"] for block in _blocks(message["content"])]

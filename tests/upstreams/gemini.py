@@ -33,6 +33,13 @@ OVERFLOW = "The input token count (1212345) exceeds the maximum number of tokens
 _MODEL = re.compile(r"models/([^:]+):(\w+)")
 
 
+def model(path: str, body: Json) -> str:
+    """The model that is asked."""
+    found = _MODEL.search(path)
+    assert found
+    return found[1]
+
+
 def read(path: str, body: Json) -> Asked:
     """A request as plain facts."""
     found = _MODEL.search(path)

@@ -25,6 +25,11 @@ _FAILURES = {"rate": 429, "overflow": 400, "invalid": 400}
 OVERFLOW = "the input length exceeds the context length"
 
 
+def model(path: str, body: Json) -> str:
+    """The model that is asked."""
+    return str(body.get("model") or "")
+
+
 def read(path: str, body: Json) -> Asked:
     """A request as plain facts."""
     messages = body["messages"]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+from tests.upstreams.scenarios import WITHOUT_REASONING
 from tests.upstreams.values import (
     Asked,
     Call,
@@ -22,6 +23,8 @@ from tests.upstreams.values import (
 NAME = "openai-chat"
 CONTENT_TYPE = "text/event-stream"
 CALL_ID = "call_{:024d}"
+SHORT_ID = "m{:08d}"
+"""Mistral's ids have nine characters."""
 
 FAILURES = {
     "rate": (429, "rate_limit_exceeded", "requests"),
@@ -32,6 +35,11 @@ OVERFLOW = (
     "This model's maximum context length is 128000 tokens. However, your messages resulted in "
     "212345 tokens. Please reduce the length of the messages."
 )
+
+
+def model(path: str, body: Json) -> str:
+    """The model that is asked."""
+    return str(body.get("model") or "")
 
 
 def read(path: str, body: Json) -> Asked:
@@ -57,7 +65,7 @@ def read(path: str, body: Json) -> Asked:
             for m in messages
             if m["role"] == "tool"
         ),
-        states=tuple(m["reasoning_content"] for m in messages if m.get("reasoning_content")),
+        states=tuple(state for message in messages for state in _states(message)),
         images=tuple(
             image
             for message in messages
@@ -67,6 +75,42 @@ def read(path: str, body: Json) -> Asked:
         ),
         wants_usage=bool((body.get("stream_options") or {}).get("include_usage")),
     )
+
+
+REASONING = {
+    "": "reasoning_content",
+    "groq": "reasoning",
+    "vllm": "reasoning",
+    "ollama": "reasoning",
+    "openrouter": "reasoning",
+    "cerebras": "reasoning",
+}
+"""Under which name a provider says what a model thinks; others: as nobody in particular does."""
+
+
+def _states(message: Json) -> Iterator[str]:
+    """Reasoning that comes back, under whichever name."""
+    for key in ("reasoning_content", "reasoning"):
+        if message.get(key):
+            yield message[key]
+    for detail in message.get("reasoning_details") or ():
+        yield detail.get("text") or ""
+    for part in _parts(message.get("content")):
+        for inner in part.get("thinking") or () if part["type"] == "thinking" else ():
+            yield inner["text"]
+
+
+def _thought(text: str, asked: Asked) -> Json:
+    """What a model thinks, as a member of a message or of a delta."""
+    if asked.provider in WITHOUT_REASONING:
+        return {}
+    if asked.provider == "mistral":
+        thinking = [{"type": "text", "text": text}]
+        return {"content": [{"type": "thinking", "thinking": thinking}]}
+    if asked.provider == "openrouter":
+        detail = {"type": "reasoning.text", "text": text, "format": "google-gemini-v1", "index": 0}
+        return {"reasoning": text, "reasoning_details": [detail]}
+    return {REASONING.get(asked.provider, "reasoning_content"): text}
 
 
 def _parts(content: str | list[Json] | None) -> list[Json]:
@@ -95,7 +139,9 @@ def whole(reply: Reply, asked: Asked) -> Json:
     for part in reply.parts:
         match part:
             case Think(text):
-                message["reasoning_content"] = text
+                message |= _thought(text, asked)
+            case Say(text) if isinstance(message["content"], list):
+                message["content"].append({"type": "text", "text": text})
             case Say(text):
                 message["content"] = text
             case Call():
@@ -118,7 +164,7 @@ def events(reply: Reply, asked: Asked) -> Iterator[Event]:
         "created": 1_790_000_000,
         "model": asked.model,
     }
-    for delta in _deltas(reply):
+    for delta in _deltas(reply, asked):
         yield None, chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     end = {"index": 0, "delta": {}, "finish_reason": _finish(reply)}
     yield None, chunk | {"choices": [end]}
@@ -127,13 +173,13 @@ def events(reply: Reply, asked: Asked) -> Iterator[Event]:
     yield None, "[DONE]"
 
 
-def _deltas(reply: Reply) -> Iterator[Json]:
+def _deltas(reply: Reply, asked: Asked) -> Iterator[Json]:
     yield {"role": "assistant", "content": ""}
     index = 0
     for part in reply.parts:
         match part:
             case Think(text):
-                yield from ({"reasoning_content": piece} for piece in pieces(text))
+                yield from filter(None, (_thought(piece, asked) for piece in pieces(text)))
             case Say(text):
                 yield from ({"content": piece} for piece in pieces(text))
             case Call():

@@ -29,6 +29,11 @@ OVERFLOW = (
 )
 
 
+def model(path: str, body: Json) -> str:
+    """The model that is asked."""
+    return str(body.get("model") or "")
+
+
 def read(path: str, body: Json) -> Asked:
     """A request as plain facts."""
     given = body["input"]

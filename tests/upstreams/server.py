@@ -1,15 +1,18 @@
 """A provider that plays a scenario, in whichever of the five protocols it is asked."""
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
 from typing import Self
 
 from aiohttp import web
 from tests.quiet import ignore_hangups
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
-from tests.upstreams.scenarios import SCENARIOS, Stage, ids
+from tests.upstreams.scenarios import SCENARIOS, Stage, ids, shows_reasoning, silent, with_thought
+from tests.upstreams.strict.check import Ask, Refusal, check, error_body
+from tests.upstreams.strict.issued import foreign_state
 from tests.upstreams.values import Asked, Event, Failure, Json, Reply, compact
 
 SPEAKERS: dict[str, ModuleType] = {
@@ -33,6 +36,8 @@ _ASIDE: dict[str, Json] = {
     "/models": {"object": "list", "data": [{"id": "scripted", "object": "model"}]},
 }
 """What is asked besides answers, by the end of the path."""
+_STRICT = re.compile(r"^/strict/([^/]+)/")
+"""How the path of a request begins that is checked as this provider would."""
 _SLICE = 7
 """Bytes in each piece of a carelessly written stream."""
 
@@ -52,8 +57,9 @@ class Recorded:
 class ScriptedUpstream:
     """`async with ScriptedUpstream("one-tool") as upstream:` listens on a free port of loopback.
 
-    `requests` are all requests so far, `problems` what the scenario found wrong with them. What is
-    given besides the scenario goes to its `Stage`.
+    `requests` are all requests so far, `problems` what was found wrong with them. What is given
+    besides the scenario goes to its `Stage`. Below `/strict/PROVIDER`, requests are checked first,
+    and refused as that provider does; elsewhere everything is taken, which is meant for faults.
     """
 
     def __init__(self, scenario: str, **stage: object) -> None:
@@ -64,7 +70,7 @@ class ScriptedUpstream:
     def begin(self, scenario: str, **stage: object) -> None:
         """Play this from now on, from its start."""
         self.play = SCENARIOS[scenario]
-        self.stage = Stage(ids(lambda name: SPEAKERS[name].CALL_ID), **stage)  # type: ignore[arg-type]
+        self.stage = Stage(ids(_call_id), **stage)  # type: ignore[arg-type]
         self.requests: list[Recorded] = []
 
     @property
@@ -108,8 +114,14 @@ class ScriptedUpstream:
     async def _answer(
         self, request: web.Request, body: bytes, speaker: ModuleType
     ) -> web.StreamResponse:
+        strict = _STRICT.match(request.path)
+        if strict and (refused := self._refusal(request, body, speaker, strict[1])):
+            return refused
         asked: Asked = speaker.read(request.path, json.loads(body))
+        asked = replace(asked, provider=strict[1] if strict else "")
         answer = self.play(asked, self.stage)
+        if strict and isinstance(answer, Reply):
+            answer = with_thought(answer, asked) if shows_reasoning(asked) else silent(answer)
         if isinstance(answer, Failure):
             if late := list(getattr(speaker, "failed", _never)(answer, asked)):
                 self._record(request, body, asked, 200)
@@ -120,6 +132,21 @@ class ScriptedUpstream:
             return self._send(request, body, asked, 200, speaker.whole(answer, asked))
         self._record(request, body, asked, 200)
         return await _stream(request, answer, asked, speaker)
+
+    def _refusal(
+        self, request: web.Request, body: bytes, speaker: ModuleType, provider: str
+    ) -> web.Response | None:
+        """What the provider refuses, in its words; None: nothing."""
+        data = json.loads(body)
+        model = speaker.model(request.path, data)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        ask = Ask(provider, speaker.NAME, model, data, headers)
+        found = check(provider, speaker.NAME, model, data, headers) or list(foreign_state(ask))
+        if not found:
+            return None
+        first: Refusal = found[0]
+        self.stage.object(f"{provider} refuses {model}: {first.words} ({first.rule})")
+        return self._send(request, body, None, first.status, error_body(ask, first))
 
     def _send(
         self,
@@ -139,6 +166,11 @@ class ScriptedUpstream:
         self.requests.append(
             Recorded(request.method, request.path_qs, headers, body, status, asked)
         )
+
+
+def _call_id(name: str) -> str:
+    """How ids of calls are made."""
+    return openai_chat.SHORT_ID if name == "mistral" else str(SPEAKERS[name].CALL_ID)
 
 
 def _never(_failure: Failure, _asked: Asked) -> tuple[Event, ...]:

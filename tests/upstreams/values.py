@@ -44,6 +44,8 @@ class Asked:
     """Reasoning state in the history: signatures, sealed content, or the reasoning itself."""
     images: tuple[bytes, ...]
     wants_usage: bool = True
+    provider: str = ""
+    """Who plays; nobody in particular if nothing is checked."""
 
     @property
     def text(self) -> str:

@@ -17,6 +17,7 @@ from toolglot.registry import PROTOCOLS
 from toolglot.streams import StreamTranslator
 from toolglot.translate import translate_request, translate_response
 from toolglot.wire import jsontext
+from toolglot.wire.message import read_body
 
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
@@ -34,6 +35,8 @@ _ONLY: Final = {
     "pretty": (REQUEST, RESPONSE, ERROR),
 }
 """Options that make sense for some kinds of document only."""
+_NO_MODEL: Final = "-"
+"""Stands in the path of a request that names no model and needs none."""
 
 
 def add_command(
@@ -164,9 +167,15 @@ def translate_document(
     What the protocol puts outside the body is printed to standard error.
     """
     if args.what == REQUEST:
+        path = args.path or _path_with_model(args.source, data, options.get("model"))
+        unnamed = not path and _outside_body(args.source, data) and _outside_body(args.target)
+        if unnamed:
+            path = _path_with_model(args.source, data, _NO_MODEL)
         request, receipt = translate_request(
-            data, source=args.source, target=args.target, path=args.path or "", **options
+            data, source=args.source, target=args.target, path=path, **options
         )
+        if unnamed:
+            return request.body, receipt
         body = in_body(request.body, request.path, args.target)
         if body is not request.body:
             print(f"path {request.path}", file=sys.stderr)
@@ -182,6 +191,18 @@ def translate_document(
     if args.what == ERROR:
         print(f"status {response.status}", file=sys.stderr)
     return response.body, receipt
+
+
+def _outside_body(protocol: str, data: bytes = b"{}") -> bool:
+    """Whether a protocol has the model in its path, and a request has none in its body either."""
+    return "{model}" in PROTOCOLS[protocol].SURFACE.path and "model" not in read_body(data)
+
+
+def _path_with_model(protocol: str, data: bytes, model: str | None) -> str:
+    """The path of a request whose model was named beside it; empty where it is not there."""
+    if not model or not _outside_body(protocol, data):
+        return ""
+    return PROTOCOLS[protocol].SURFACE.path.replace("{model}", model)
 
 
 def stream_translator(args: argparse.Namespace, **options: Any) -> StreamTranslator:

@@ -3,7 +3,7 @@
 import argparse
 import random
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from toolglot.cli.common import Commands, add_command, add_file, read_input, read_list
 from toolglot.cli.progress import Progress
@@ -20,6 +20,8 @@ _EXAMPLES: Final = (
 )
 _LONGEST: Final = 9
 """The longest piece of a random split."""
+_LINE: Final[dict[str, type]] = {"text": str, "tools": list, "dialect": str, "thinking": bool}
+_WANTED: Final[dict[type, str]] = {str: "a string", list: "a list", bool: "true or false"}
 
 
 def add(commands: Commands) -> None:
@@ -46,38 +48,61 @@ def add(commands: Commands) -> None:
         "--split", metavar="HOW", help="feed in pieces: char, a number of characters, random:SEED"
     )
     parser.add_argument(
-        "--jsonl", action="store_true", help='each line of the input is {"text": …} or a string'
+        "--jsonl",
+        action="store_true",
+        help='each line of the input is a string or {"text": …}, with "tools", "dialect" and '
+        '"thinking" of its own if they differ',
     )
+
+
+class _Line(NamedTuple):
+    """A text, and what is known of it."""
+
+    text: str
+    tools: list[Any] | None
+    dialect: str
+    thinking: bool
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what the text holds, as one line of JSON, or one for each line of the input."""
     tools = read_list(args.tools, "tools") if args.tools else None
     data = read_input(args.file).decode("utf-8", "replace")
-    texts = _texts(data) if args.jsonl else iter([(data, None)])
+    usual = _Line(data, tools, args.dialect, args.thinking)
+    lines = _lines(data, usual) if args.jsonl else iter([usual])
     with Progress(data.count("\n") if args.jsonl else 0) as progress:
-        for text, own in texts:
-            print(jsontext.text(_as_json(_parsed(args, text, own or tools))))
+        for line in lines:
+            print(jsontext.text(_as_json(_parsed(args, line))))
             progress.advance()
     return 0
 
 
-def _texts(data: str) -> Iterator[tuple[str, list[Any] | None]]:
-    """The texts of lines, each with the tools that its line declares."""
+def _lines(data: str, usual: _Line) -> Iterator[_Line]:
+    """The texts of the lines, each with what its own line says of it."""
     for number, line in enumerate(data.split("\n"), 1):
-        if not line.strip():
+        if line.strip():
+            value = jsontext.decode(line)
+            fields = value if isinstance(value, dict) else {"text": value}
+            yield usual._replace(**dict(_known(fields, f"line {number}")))
+
+
+def _known(fields: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
+    """What a line says, and says rightly; other members are of no interest."""
+    if not isinstance(fields.get("text"), str):
+        raise DecodeError(place, "no text")
+    for name, kind in _LINE.items():
+        value = fields.get(name)
+        if value is None:
             continue
-        value = jsontext.decode(line)
-        text = value.get("text") if isinstance(value, dict) else value
-        if not isinstance(text, str):
-            raise DecodeError(f"line {number}", "no text")
-        tools = value.get("tools") if isinstance(value, dict) else None
-        yield text, tools if isinstance(tools, list) else None
+        if not isinstance(value, kind) or (name == "dialect" and value not in ("auto", *DIALECTS)):
+            wanted = "the name of a dialect, or auto" if name == "dialect" else _WANTED[kind]
+            raise DecodeError(f"{place}.{name}", f"expected {wanted}")
+        yield name, value
 
 
-def _parsed(args: argparse.Namespace, text: str, tools: list[Any] | None) -> ParsedText:
-    decoder = TextDecoder(args.dialect, tools, thinking=args.thinking)
-    segments = [each for piece in _split(args, text) for each in decoder.feed(piece)]
+def _parsed(args: argparse.Namespace, line: _Line) -> ParsedText:
+    decoder = TextDecoder(line.dialect, line.tools, thinking=line.thinking)
+    segments = [each for piece in _split(args, line.text) for each in decoder.feed(piece)]
     return ParsedText(decoder.dialect, tuple(merged([*segments, *decoder.close()])))
 
 

@@ -45,12 +45,20 @@ class Dialect:
     reasoning: tuple[tuple[str, str], ...] = (("<think>", "</think>"),)
     interrupts: bool = True
     """Whether a call ends reasoning that was not closed."""
+    calls_in_thought: bool = False
+    """Whether calls count in reasoning that was closed, too."""
     drops: tuple[str, ...] = ()
     """Marks that frame answers and mean nothing to the reader."""
+    begins: tuple[str, ...] = ()
+    """Those of `drops` that no other dialect begins an answer with: where one stands there, the
+    dialect is known before there is a call.
+    """
     strays: tuple[str, ...] = ()
     """Closers that may be left over after a call."""
     auto: bool = True
     """Whether it is looked for when the dialect has to be found out."""
+    needs_tools: bool = False
+    """Whether it is then looked for only if the tools are declared."""
 
     def __post_init__(self) -> None:
         if not self.example:

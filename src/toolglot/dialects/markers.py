@@ -1,12 +1,12 @@
 """What is looked for in a text, depending on what is known of it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from toolglot.dialects.dialect import Dialect
-from toolglot.dialects.reader import Form, Stops
+from toolglot.dialects.reader import Form, Stops, cut_pattern
 
 
 class SearchState(NamedTuple):
@@ -32,19 +32,34 @@ class SearchState(NamedTuple):
         """Whether a form counts only where an answer begins."""
         return form.at == "start" or (form.at == "loose" and self.auto)
 
+    def only_at_end(self, form: Form) -> bool:
+        """Whether a form counts only if the answer ends with it.
+
+        Without declared tools, a form without marks counts only if it is the whole answer.
+        """
+        if self.only_at_start(form) and not self.blank:
+            return True
+        return form.bare and self.auto and not self.tools
+
+    def in_thought(self, row: Dialect) -> bool:
+        """Whether a call would stand in reasoning, and perhaps is only part of that."""
+        return bool(self.closers) and not row.calls_in_thought
+
     def eligible(self, row: Dialect, form: Form) -> bool:
-        """Whether a form is looked for: bare ones need declared tools, or a dialect that was named.
+        """Whether a form is looked for.
 
         A dialect whose bare form is only a fallback is not found by that form.
         """
-        bare = self.tools or not self.auto
-        if self.marked_only and (form.bare or self.only_at_start(form)):
+        if self.auto and not self.tools and row.needs_tools:
             return False
-        if form.bare and (not bare or (self.auto and not row.forms[0].bare)):
+        starts = self.only_at_start(form)
+        if self.marked_only and (form.bare or starts):
+            return False
+        if form.bare and self.auto and not (row.forms[0].bare and (self.tools or starts)):
             return False
         if form.frames and not self.settled:
             return False
-        return not self.only_at_start(form) or self.blank
+        return not starts or self.blank or (self.tools and bool(form.tail))
 
 
 class MarkerSearch(Stops):
@@ -52,10 +67,10 @@ class MarkerSearch(Stops):
 
     __slots__ = ("_growing", "search")
 
-    def __init__(self, *marks: str) -> None:
-        super().__init__(*marks)
+    def __init__(self, *marks: str, follows: Mapping[str, str] | None = None) -> None:
+        super().__init__(*marks, follows=follows)
         self._growing = frozenset(mark[:end] for mark in self.marks for end in range(1, len(mark)))
-        self.search = re.compile(_prefix_pattern(self.marks)).search
+        self.search = re.compile(cut_pattern(self.marks, follows)).search
         """Finds the first mark, or what may become one at the end of the text."""
 
     def may_grow(self, buf: str, match: re.Match[str]) -> bool:
@@ -63,24 +78,10 @@ class MarkerSearch(Stops):
         return match.end() == len(buf) and match.group() in self._growing
 
 
-def _prefix_pattern(marks: Iterable[str]) -> str:
-    """A pattern for marks, letter by letter, that the end of the text may cut short."""
-    branches: dict[str, list[str]] = {}
-    for mark in filter(None, marks):
-        branches.setdefault(mark[0], []).append(mark[1:])
-    alternatives: list[str] = []
-    for first, rests in branches.items():
-        pattern = re.escape(first)
-        if any(rests):
-            pattern += f"(?:{_prefix_pattern(rests)}|\\Z{'|' if '' in rests else ''})"
-        alternatives.append(pattern)
-    return "|".join(alternatives)
-
-
 class MarkerSet:
     """What is looked for in one state."""
 
-    __slots__ = ("drops", "forms", "stops", "strays")
+    __slots__ = ("begins", "drops", "forms", "stops", "strays")
 
     def __init__(self, state: SearchState) -> None:
         self.forms: dict[str, list[tuple[Dialect, Form]]] = {}
@@ -89,11 +90,13 @@ class MarkerSet:
         """Closers that are dropped only right behind a call."""
         self.drops: frozenset[str] = frozenset()
         """Marks that are dropped."""
+        self.begins: dict[str, tuple[Dialect, ...]] = {}
+        """Marks that are dropped and tell the dialect."""
         for row in state.rows:
             if row.interrupts or not state.closers:
                 self._add_forms(row, state)
         others = state.closers or self._other_marks(state.rows, state)
-        self.stops = MarkerSearch(*self.forms, *others, "\x00never")
+        self.stops = MarkerSearch(*self.forms, *others, "\x00never", follows=self._follows(others))
 
     def _add_forms(self, row: Dialect, state: SearchState) -> None:
         for form in row.forms:
@@ -101,14 +104,27 @@ class MarkerSet:
                 for opener in filter(None, form.openers):
                     self.forms.setdefault(opener, []).append((row, form))
 
+    def _follows(self, others: Iterable[str]) -> dict[str, str]:
+        """What must come after openers that are too common to be looked at each time."""
+        found: dict[str, str] = {}
+        for opener, forms in self.forms.items():
+            patterns = {form.follows for _, form in forms}
+            if "" not in patterns and opener not in others:
+                found[opener] = f"(?={'|'.join(sorted(patterns))})"
+        return found
+
     def _other_marks(self, rows: tuple[Dialect, ...], state: SearchState) -> tuple[str, ...]:
-        found = reasoning_pairs(rows, marked_only=state.marked_only)
+        found = reasoning_pairs(rows, auto=state.auto, marked_only=state.marked_only)
         strays = {each for row in rows for each in row.strays} if state.called else set()
         late = found.values() if state.interrupted or state.blank else ()
         drops = {each for row in rows for each in row.drops} if state.settled else set()
+        if state.auto and state.blank and not state.settled and not state.marked_only:
+            for row in rows:
+                for each in row.begins:
+                    self.begins[each] = (*self.begins.get(each, ()), row)
         self.strays = frozenset(strays - drops)
         self.drops = frozenset({*strays, *drops, *late} - found.keys())
-        return (*found, *self.drops)
+        return (*found, *self.drops, *self.begins)
 
 
 @lru_cache(512)
@@ -117,9 +133,19 @@ def marker_set(state: SearchState) -> MarkerSet:
     return MarkerSet(state)
 
 
+@lru_cache(64)
+def follows(form: Form) -> Callable[[str, int], re.Match[str] | None]:
+    """Tells whether what comes at a place in a text may follow the opener of a form."""
+    return re.compile(form.follows).match
+
+
 @lru_cache(256)
-def reasoning_pairs(rows: tuple[Dialect, ...], *, marked_only: bool) -> dict[str, str]:
-    """What opens reasoning, with what closes it; nothing if all is reasoning."""
+def reasoning_pairs(rows: tuple[Dialect, ...], *, auto: bool, marked_only: bool) -> dict[str, str]:
+    """What opens reasoning, with what closes it; nothing if all is reasoning.
+
+    Of dialects that need declared tools it counts when they are known: their marks are words.
+    """
     if marked_only:
         return {}
-    return dict(pair for row in rows for pair in row.reasoning)
+    several = auto and len(rows) > 1
+    return dict(pair for row in rows if not (several and row.needs_tools) for pair in row.reasoning)

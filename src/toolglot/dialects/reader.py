@@ -133,6 +133,10 @@ class Tools:
             found = {whole for whole in (self._tails.get(name),) if whole is not None}
         return found.pop() if len(found) == 1 else None
 
+    def any_begins(self, text: str) -> bool:
+        """Whether the name of a declared tool begins so."""
+        return any(name.startswith(text) for name in self._schemas)
+
     def names(self) -> list[str]:
         """All declared names."""
         return list(self._schemas)
@@ -451,11 +455,15 @@ class Stops:
 
     __slots__ = ("firsts", "longest", "marks", "pattern")
 
-    def __init__(self, *marks: str) -> None:
+    def __init__(self, *marks: str, follows: Mapping[str, str] | None = None) -> None:
+        """`follows` has patterns of what must come after some of the marks."""
         self.marks = tuple(sorted(set(marks), key=len, reverse=True))
         self.longest = len(self.marks[0])
         self.firsts = frozenset(mark[0] for mark in self.marks)
-        self.pattern = re.compile("|".join(map(re.escape, self.marks)))
+        after = follows or {}
+        self.pattern = re.compile(
+            "|".join(re.escape(mark) + after.get(mark, "") for mark in self.marks)
+        )
 
     def undecided(self, buf: str, match: re.Match[str]) -> bool:
         """Whether a longer mark than the one found may still begin at the same place."""
@@ -469,6 +477,29 @@ class Stops:
             if buf[pos] in self.firsts and any(m.startswith(buf[pos:]) for m in self.marks):
                 return pos
         return size
+
+
+def cut_pattern(marks: Iterable[str], follows: Mapping[str, str] | None = None) -> str:
+    """A pattern for marks, letter by letter, that the end of the text may cut short."""
+    return _cut_pattern("", list(filter(None, marks)), follows or {})
+
+
+def _cut_pattern(head: str, rests: Iterable[str], follows: Mapping[str, str]) -> str:
+    branches: dict[str, list[str]] = {}
+    for rest in rests:
+        branches.setdefault(rest[0], []).append(rest[1:])
+    alternatives: list[str] = []
+    for first, tails in branches.items():
+        pattern, mark = re.escape(first), head + first
+        longer = list(filter(None, tails))
+        ends = [follows.get(mark, "")] if "" in tails else []
+        if longer:
+            ends = [_cut_pattern(mark, longer, follows), r"\Z", *ends]
+            pattern += f"(?:{'|'.join(ends)})"
+        else:
+            pattern += ends[0]
+        alternatives.append(pattern)
+    return "|".join(alternatives)
 
 
 def encoded(arguments: Any) -> str:
@@ -493,6 +524,12 @@ class Form:
     bare: bool = False
     """Whether the opener is so common that only a declared name makes it a call."""
 
+    tail: str = ""
+    """Where else it counts among declared tools if the answer ends with it: on `line`s of its own,
+    or `any`where.
+    """
+    follows: str = ""
+    """A pattern for what comes right after the opener, which also fits if the text is cut in it."""
     frames: bool = False
     """Whether it only frames words, which is no sign of a dialect."""
 

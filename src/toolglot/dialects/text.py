@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from toolglot.dialects.markers import SearchState, marker_set, reasoning_pairs
+from toolglot.dialects.deferred import (
+    at_the_end,
+    declared,
+    followed,
+    known_what_follows,
+    unless_closed,
+)
+from toolglot.dialects.markers import SearchState, follows, marker_set, reasoning_pairs
 from toolglot.dialects.reader import (
     ArgumentSegment,
     BrokenSegment,
@@ -156,7 +163,9 @@ class TextDecoder:
         self._marked_only = marked_only
         self._reader = Reader(Tools(tools))
         self._reader.live = live
-        self._pairs = reasoning_pairs(self._rows, marked_only=marked_only)
+        self._framed = False
+        """Whether the answer began as only the rows that are left begin theirs."""
+        self._set_pairs()
         self._closers: tuple[str, ...] = tuple(self._pairs.values()) if thinking else ()
         """What ends the reasoning that is open."""
         self._interrupted = False
@@ -173,21 +182,30 @@ class TextDecoder:
         if not thinking and not marked_only:
             self._try_forms_without_opener()
 
+    def _set_pairs(self) -> None:
+        self._pairs = reasoning_pairs(self._rows, auto=self._auto, marked_only=self._marked_only)
+
     def _no_block(self) -> None:
         """No block is being read, and none was tried."""
         self._block: Iterator[None] | None = None
         self._candidates: list[tuple[Dialect, Form, str]] = []
         """The forms that are still to be tried at this place."""
         self._row = self._rows[0]
+        self._form = self._row.forms[0]
         self._start = 0
         """Where the block begins."""
+        self._next_place = 0
+        """Where the next one may begin if it is none."""
         self._reach = 0
         """How far blocks were read that turned out to be none."""
         self._tries = 0
 
     def _try_forms_without_opener(self) -> None:
         self._candidates = [
-            (row, form, "") for row in self._rows for form in row.forms if form.at == "begin"
+            (row, form, "")
+            for row in self._rows
+            for form in row.forms
+            if form.at == "begin" and self._state.eligible(row, form)
         ]
         if self._candidates:
             self._next_candidate()
@@ -222,7 +240,7 @@ class TextDecoder:
             self._auto,
             self._reader.tools.known,
             self._marked_only,
-            self.dialect is not None,
+            self.dialect is not None or self._framed,
             self._line.blank,
             self._calls > 0,
             self._interrupted,
@@ -270,6 +288,13 @@ class TextDecoder:
         elif mark in self._markers.drops and (mark not in self._markers.strays or self._gap):
             self._skip(found + len(mark))
             return
+        elif mark in self._markers.begins:
+            self._skip(found + len(mark))
+            self._framed = True
+            self._rows = self._markers.begins[mark]
+            self._set_pairs()
+            self._update_markers()
+            return
         self._begin_block(found)
 
     def _set_closers(self, closers: tuple[str, ...], end: int) -> None:
@@ -280,6 +305,7 @@ class TextDecoder:
     def _begin_block(self, found: int) -> None:
         """Try all forms that may begin here, those with the longest opener first."""
         self._start = found
+        self._next_place = found + 1
         self._candidates = [
             (row, form, opener)
             for opener, forms in self._markers.forms.items()
@@ -300,9 +326,9 @@ class TextDecoder:
     def _counts(self, form: Form) -> bool:
         """Whether an opener counts at this position."""
         line = self._line
-        if self._state.only_at_start(form):
-            return line.blank or bool(self._closers)
-        if form.at == "line" and line.head:
+        if self._state.only_at_start(form) and (line.blank or self._closers):
+            return True
+        if "line" in (form.at, form.tail) and line.head:
             return False
         return form.special or (not line.fence and line.last != "`")
 
@@ -351,13 +377,23 @@ class TextDecoder:
         reader = self._reader
         if not self._candidates:
             self._block = None
-            self._search_from = max(self._start + 1, reader.emitted)
+            self._search_from = max(self._next_place, reader.emitted)
             return
-        self._row, form, opener = self._candidates.pop(0)
+        self._row, self._form, opener = self._candidates.pop(0)
         reader.pos = self._start + len(opener)
         reader.accepted = reader.rejected = reader.seen = 0
         reader.forget()
-        steps: Steps[None] = form.read(reader, opener)
+        steps: Steps[None] = self._form.read(reader, opener)
+        if not self._state.settled:
+            steps = known_what_follows(steps, reader)
+        if self._auto and not opener:
+            steps = declared(steps, reader)
+        elif self._form.follows:
+            steps = followed(steps, reader, follows(self._form))
+        if self._state.in_thought(self._row):
+            steps = unless_closed(steps, reader, self._closers)
+        elif self._state.only_at_end(self._form):
+            steps = at_the_end(steps, reader, self._row.drops)
         self._block = steps
 
     def _resume(self) -> bool:
@@ -380,7 +416,7 @@ class TextDecoder:
             self._note_segments(seen)
             if reader.accepted or reader.rejected:
                 self._candidates = []
-                self._start = reader.emitted - 1
+                self._next_place = reader.emitted
             self._next_candidate()
         else:
             self._note_segments(seen)
@@ -415,15 +451,24 @@ class TextDecoder:
         if self._auto and self.dialect is None:
             self.dialect = self._row.name
             self._rows = (self._row,)
+            self._set_pairs()
         if self._calls == 1 or self._interrupted:
             self._line.blank = False
             self._update_markers()
 
+    def _mentioned(self) -> bool:
+        """Whether a block with nothing in it may be a word of the answer.
+
+        It is none between tokens that nobody can mention, and where an answer goes on right behind
+        it without having begun.
+        """
+        after = self._reader.buf[self._reader.pos : self._reader.pos + 1]
+        return not (self._form.special or (self._line.blank and after and not after.isspace()))
+
     def _finish(self) -> None:
         """A block was read to its end."""
         reader = self._reader
-        if self.dialect is None and reader.emitted == self._start:
-            # A block with nothing in it is no sign of a dialect.
+        if reader.emitted == self._start and not self._state.settled and self._mentioned():
             self._next_candidate()
             return
         self._block = None

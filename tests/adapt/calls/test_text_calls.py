@@ -244,6 +244,14 @@ def test_a_call_that_leaked_into_reasoning_is_promoted_case_48():
     assert promoted(bare)[0].parts == (bare,)
 
 
+def test_a_call_that_the_answer_repeats_after_its_reasoning_counts_once():
+    choice, ctx = promoted(ir.Reasoning(text=f"So {RUN} it is."), f"Now: {RUN}")
+    assert len([each for each in choice.parts if isinstance(each, ir.ToolCall)]) == 1
+    assert ctx.receipt().codes()["call-duplicate"] == 1
+    twice, _ = promoted(ir.Reasoning(text=f"So {RUN}"), f"{RUN}{RUN}")
+    assert len([each for each in twice.parts if isinstance(each, ir.ToolCall)]) == 2
+
+
 def test_state_of_reasoning_with_a_call_in_it_is_given_up_with_a_note():
     choice, ctx = promoted(ir.Reasoning(text=f"a{RUN}", signature="s", id="i"))
     assert choice.parts[0] == ir.Reasoning(text="a", id="i")
@@ -523,11 +531,13 @@ def test_nobody_is_called_if_the_client_wants_no_calls():
 def test_each_call_is_repeated_once_at_most():
     calls = ChoiceCalls()
     one, spaced, odd = call("f", '{"a":1}'), call("f", '{ "a": 1 }'), call("f", "{")
-    assert not calls.repeats(one, native=False)
-    assert calls.may_repeat("f")
-    assert not calls.may_repeat("g")
-    assert calls.repeats(spaced, native=True)
-    assert not calls.repeats(spaced, native=True)
-    assert calls.may_repeat("f", text=True)
-    assert not calls.repeats(odd, native=False)
-    assert calls.repeats(odd, native=True)
+    assert not calls.repeats(one, calls.texts)
+    assert calls.may_repeat("f", native=True)
+    assert not calls.may_repeat("g", native=True)
+    assert calls.repeats(spaced, calls.native) == "as text"
+    assert not calls.repeats(spaced, calls.native)
+    assert calls.may_repeat("f", native=False)
+    assert not calls.repeats(odd, calls.texts)
+    assert calls.repeats(odd, calls.native) == "as text"
+    assert not calls.repeats(odd, calls.thoughts)
+    assert calls.repeats(odd, calls.texts) == "in reasoning"

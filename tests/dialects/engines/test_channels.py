@@ -48,3 +48,18 @@ def test_call_quoted_to_the_user_is_text():
 def test_citations_are_left_out():
     text = "a <co>b</co: 0:[1]> c </co: "
     assert parse_text(text, None, "cohere_command3").content == "a b c </co: "
+
+
+def test_a_message_that_the_next_one_ends():
+    """The header of the next message ends one that was not closed; in words it is quoted."""
+    call = (
+        "<|start|>assistant to=ring<|message|><atem:function_calls>\n"
+        '<atem:invoke name="ring">\n</atem:invoke>\n</atem:function_calls>'
+    )
+    text = f" to=self<|message|>Think{call}<|start|>assistant to=user<|message|>Done<|eot|>"
+    for dialect in ("muse_glimmer", "auto"):
+        parsed = parse_text(text, None, dialect)
+        assert (parsed.reasoning, parsed.content) == ("Think", "Done")
+        assert [each.name for each in parsed.calls] == ["ring"]
+    quoted = parse_text(f" to=user<|message|>See:\n{call}", None, "muse_glimmer")
+    assert (quoted.content, quoted.calls) == (f"See:\n{call}", ())

@@ -86,10 +86,12 @@ def test_broken_element_does_not_take_the_others_along():
     assert calls(text, "cohere_command3") == [("g", {})]
 
 
-def test_bare_object_needs_a_declared_name():
+def test_bare_object_needs_a_declared_name_or_is_all_of_the_answer():
     assert calls(CALL, "auto", ["f"]) == [("f", {"a": 1})]
     assert calls(CALL, "auto", ["g"]) == []
-    assert calls(CALL, "auto") == []
+    assert calls(CALL, "auto") == [("f", {"a": 1})]
+    assert calls(f"{CALL} is one", "auto") == []
+    assert calls(f"See: {CALL}", "auto") == []
     assert calls('{"name": "f"}', "auto", ["f"]) == []
 
 

@@ -92,28 +92,35 @@ _Seen: TypeAlias = tuple[str, Any]
 class ChoiceCalls:
     """The calls of one choice, by where they were found, to notice those that came twice."""
 
-    __slots__ = ("broken", "native", "promoted", "texts")
+    __slots__ = ("broken", "native", "promoted", "texts", "thoughts")
 
     def __init__(self) -> None:
         self.native: list[_Seen] = []
         self.texts: list[_Seen] = []
+        self.thoughts: list[_Seen] = []
+        """Those that stood in reasoning, which the answer may repeat."""
         self.promoted = 0
         self.broken = 0
         """Calls that had begun for the client and are none."""
 
-    def may_repeat(self, name: str, *, text: bool = False) -> bool:
-        """Whether a call of this tool came before from the other side."""
-        return any(seen[0] == name for seen in (self.native if text else self.texts))
+    def may_repeat(self, name: str, *, native: bool) -> bool:
+        """Whether a call of this tool came before from elsewhere."""
+        before = self.texts if native else self.native
+        return any(seen[0] == name for seen in (*before, *self.thoughts))
 
-    def repeats(self, call: ToolCall, *, native: bool) -> bool:
-        """Whether a call came before from the other side; each counts once."""
-        others, own = (self.texts, self.native) if native else (self.native, self.texts)
+    def repeats(self, call: ToolCall, own: list[_Seen]) -> str:
+        """Where a call came before, if not from its own side; each counts once."""
         seen = call.name, _value(call)
-        if seen in others:
-            others.remove(seen)
-            return True
+        for where, before in (
+            ("as a call", self.native),
+            ("as text", self.texts),
+            ("in reasoning", self.thoughts),
+        ):
+            if before is not own and seen in before:
+                before.remove(seen)
+                return where
         own.append(seen)
-        return False
+        return ""
 
 
 def _value(call: ToolCall) -> Any:
@@ -218,7 +225,7 @@ class FindTextCalls:
             return [*events, *self._begin_words(event, part)]
         if isinstance(part, ToolCall) and part.kind == "function":
             self._taken.add(part.id)
-            waits = self._calls_of(event.choice).may_repeat(part.name)
+            waits = self._calls_of(event.choice).may_repeat(part.name, native=True)
             if event.whole:
                 if self._repeats(part, event.index, event.choice, waited=waits):
                     return events
@@ -289,9 +296,11 @@ class FindTextCalls:
         """Whether a call of the provider's own was in the text before; one that was passed on
         already did not wait.
         """
-        if not (self._calls_of(choice).repeats(call, native=True) and waited):
+        calls = self._calls_of(choice)
+        where = calls.repeats(call, calls.native)
+        if not (where and waited):
             return False
-        self._note("call-duplicate", index, f"{call.name}, as text before")
+        self._note("call-duplicate", index, f"{call.name}, {where} before")
         return True
 
     def _behind(self, event: Event) -> list[Event]:
@@ -402,9 +411,10 @@ class FindTextCalls:
         events = self._close(words)
         calls = self._calls_of(words.choice)
         made = self._declared.call(call.name, call.arguments)
-        repeats = calls.repeats(made, native=False)
-        if repeats and words.call is None:
-            self._note("call-duplicate", index, f"{call.name}, as a call before")
+        own = calls.thoughts if words.kind is Reasoning else calls.texts
+        where = calls.repeats(made, own)
+        if where and words.call is None:
+            self._note("call-duplicate", index, f"{call.name}, {where} before")
             return events
         calls.promoted += 1
         self._note("call-promoted", index, f"{call.name}, in the dialect {words.decoder.dialect}")
@@ -425,7 +435,9 @@ class FindTextCalls:
     def _begun(self, words: _Open, _index: int, call: dialects.CallStartSegment) -> list[Event]:
         """A call with long arguments, which leaves as it comes if that is safe."""
         made = self._declared.call(call.name, "")
-        if made.kind != "function" or self._calls_of(words.choice).may_repeat(call.name, text=True):
+        if made.kind != "function" or self._calls_of(words.choice).may_repeat(
+            call.name, native=False
+        ):
             return []
         words.shown = True
         number, self._next = self._next, self._next + 1

@@ -52,7 +52,7 @@ def keep_state(parts: Iterable[Part], ctx: Context) -> None:
         ctx.kept_state[_Conversation(ctx.request, earlier).key_of(first, len(earlier))] = key
 
 
-def missing_state(request: Request, provider: Surface) -> dict[int, "Keys"]:
+def missing_state(request: Request, provider: Surface) -> dict[int, "StateKeys"]:
     """The turns of a history that came back without their state: message to keys.
 
     Where a provider's calls have state of their own, some clients return the state of the
@@ -62,18 +62,18 @@ def missing_state(request: Request, provider: Surface) -> dict[int, "Keys"]:
     if not turns:
         return {}
     conversation = _Conversation(request, [call for _, call in turns])
-    found: dict[int, Keys] = {}
+    found: dict[int, StateKeys] = {}
     for number, (run, call) in enumerate(turns):
         parts = [part for index in run for part in request.messages[index].parts]
         sealed = [unpack(getattr(part, "signature", None)) for part in parts]
         if any(each and (each.layout or not provider.calls.signatures) for each in sealed):
             continue
         at = next(i for i in run if any(part is call for part in request.messages[i].parts))
-        found[at] = Keys(call, conversation, number)
+        found[at] = StateKeys(call, conversation, number)
     return found
 
 
-class Keys:
+class StateKeys:
     """Under what the state of a turn may be kept."""
 
     __slots__ = ("_call", "_conversation", "_number")

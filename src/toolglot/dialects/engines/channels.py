@@ -44,6 +44,8 @@ class ChannelForm(Form):
     ends: tuple[str, ...]
     starts: tuple[str, ...] = ()
     """Headers of the next message, which end a body that was not closed."""
+    quotes: bool = False
+    """Whether such a header in words for people is only quoted there."""
     reasoning: frozenset[str]
     """Channels, or recipients, of what the model says to itself."""
     words: frozenset[str]
@@ -74,7 +76,7 @@ class ChannelForm(Form):
     def _stream(self, reader: Reader, *, thinking: bool) -> Steps[None]:
         """Pass the body on as it comes."""
         kind = ReasoningSegment if thinking else TextSegment
-        stops = Stops(*self.ends, *self.starts)
+        stops = Stops(*self.ends, *(self.starts if thinking or not self.quotes else ()))
         while True:
             match = stops.pattern.search(reader.buf, reader.pos)
             end = match.start() if match else len(reader.buf)

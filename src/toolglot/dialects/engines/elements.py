@@ -150,7 +150,7 @@ class ElementForm(Form):
         key = reader.tools.sole_string(reader.tools.resolve(name) or "")
         if text.startswith("{"):
             reader.offer(name, _json_text(text))
-        elif key is not None or not reader.tools.known:
+        elif key is not None or not _declared(reader, name):
             reader.offer(name, encoded({key or "input": text}))
         else:
             raise NotACall
@@ -163,6 +163,7 @@ class NameTagForm(Form):
     openers: tuple[str, ...] = ("<",)
     at: str = "line"
     bare: bool = True
+    follows: str = r"[A-Za-z_][\w.:-]{0,255}(?:>|\Z)|\Z"
 
     def writer(self) -> Writer:
         return TaggedWriter(

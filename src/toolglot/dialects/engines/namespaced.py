@@ -9,7 +9,8 @@ from toolglot.dialects import coerce
 from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded
 from toolglot.dialects.writers import TreeWriter, Writer
 
-_INVOKE: Final = re.compile(r"\s*<invoke\s+name=[\"']?([^\"'>]+)[\"']?\s*>")
+_INVOKE: Final = re.compile(r"<invoke\s+name=[\"']?([^\"'>]+)[\"']?\s*>")
+_MAX_HEAD: Final = 1024
 _TAG: Final = re.compile(r"\s*<(/?)([^\s<>/]+)\s*>")
 _ITEM: Final = "item"
 _MAX_DEPTH: Final = 64
@@ -46,7 +47,7 @@ class NamespacedForm(Form):
             if (yield from reader.literal("</tool_call>")):
                 return
             head, stop = yield from reader.until(stops)
-            match = _INVOKE.match(head)
+            match = _INVOKE.match(head, 0, _MAX_HEAD)
             if match is None or not stop:
                 reader.pos = end
                 raise NotACall

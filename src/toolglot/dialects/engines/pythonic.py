@@ -9,7 +9,7 @@ from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encod
 from toolglot.dialects.writers import PythonWriter, Writer
 
 _NAME: Final = re.compile(r"[^\W\d][\w\-]*(?:\.[^\W\d][\w\-]*)*")
-_FENCE: Final = re.compile(r"\s*```\w*\s*|\s*```\s*")
+_FENCE: Final = re.compile(r"```\w*")
 _MAX_CALLS: Final = 1000
 
 

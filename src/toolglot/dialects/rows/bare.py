@@ -17,6 +17,7 @@ from toolglot.dialects.rows.shared import (
     FENCE,
     HERMES,
     MISTRAL_ARRAY,
+    NAME_LINE,
     PYTHON_LIST,
 )
 from toolglot.dialects.writers import JsonWriter, NamedWriter, json_array
@@ -62,6 +63,7 @@ ROWS: Final = (
             NamedForm(
                 openers=(opener,),
                 at=at,
+                follows=NAME_LINE,
                 separators=("\n",),
                 end=("<|eot_id|>",),
                 nobody="all",
@@ -71,18 +73,18 @@ ROWS: Final = (
         ),
         write=NamedWriter(template="{name}\n{arguments}", between=">>>"),
         drops=(">>>all\n", "<|eot_id|>"),
-        auto=False,
+        needs_tools=True,
     ),
     Dialect(
         name="glm4_legacy",
         models="GLM-4 of 2024",
         example='get_weather\n{"city": "Oslo"}',
         forms=tuple(
-            NamedForm(openers=(opener,), at=at, separators=("\n",), special=True)
+            NamedForm(openers=(opener,), at=at, follows=NAME_LINE, separators=("\n",), special=True)
             for opener, at in (("<|assistant|>", "any"), ("", "begin"))
         ),
         write=NamedWriter(template="{name}\n{arguments}", between="<|assistant|>"),
-        auto=False,
+        needs_tools=True,
     ),
     Dialect(
         name="json_bare",
@@ -124,19 +126,21 @@ ROWS: Final = (
         example="<get_weather>\n<city>Oslo</city>\n</get_weather>",
         forms=(NameTagForm(),),
         reasoning=(("<thinking>", "</thinking>"),),
-        auto=False,
+        needs_tools=True,
     ),
     Dialect(
         name="react",
         models="any model in ReAct agents",
         example='Thought: look\nAction: get_weather\nAction Input: {"city": "Oslo"}\nObservation:',
         forms=(
-            ReactForm(openers=("Action",), at="line"),
+            ReactForm(
+                openers=("Action",), at="line", follows=r"[ \t]{0,4}\d{0,4}[ \t]{0,4}(?::|\Z)"
+            ),
             ACTION,
         ),
         result=ResultTemplate(open="Observation: "),
         reasoning=(("Thought:", "\n"),),
         drops=("Final Answer:",),
-        auto=False,
+        needs_tools=True,
     ),
 )

@@ -177,6 +177,8 @@ ROWS: Final = (
                 at=at,
                 special=True,
                 ends=("<|eom|>", "<|eot|>"),
+                starts=("<|start|>assistant",),
+                quotes=True,
                 reasoning=frozenset({"self"}),
                 words=frozenset({"user"}),
                 body=(ATEM,),
@@ -223,6 +225,7 @@ ROWS: Final = (
             close="<|close|>tools<|sep|>",
         ),
         reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+        begins=("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
         drops=(
             "<|open|>response<|sep|>",
             "<|close|>response<|sep|>",

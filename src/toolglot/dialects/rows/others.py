@@ -105,7 +105,6 @@ ROWS: Final = (
         result=ResultTemplate(open="<observation>", close="</observation>"),
         drops=("<final_answer>", "</final_answer>"),
         strays=("</tool_input>",),
-        auto=False,
     ),
     Dialect(
         name="generic_tool_xml",

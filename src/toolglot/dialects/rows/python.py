@@ -5,7 +5,7 @@ from typing import Final
 from toolglot.dialects.dialect import Dialect, ResultTemplate
 from toolglot.dialects.engines.json_calls import JsonForm
 from toolglot.dialects.engines.pythonic import PythonForm
-from toolglot.dialects.rows.shared import BARE_OBJECT, PYTHON_LIST
+from toolglot.dialects.rows.shared import BARE_OBJECT, NAME_CALLED, PYTHON_LIST
 from toolglot.dialects.writers import PythonWriter
 
 CALL: Final = "get_weather(city='Oslo')"
@@ -92,16 +92,22 @@ ROWS: Final = (
         name="nexus_raven",
         models="NexusRaven v2",
         example=f"Call: {CALL}<bot_end>",
-        forms=(PythonForm(openers=("Call:",), at="line", closers=("<bot_end>",)),),
+        forms=(
+            PythonForm(openers=("Call:",), at="line", follows=NAME_CALLED, closers=("<bot_end>",)),
+        ),
         write=PythonWriter(open="Call: ", between="; ", close="<bot_end>"),
-        auto=False,
+        needs_tools=True,
     ),
     Dialect(
         name="gorilla_openfunctions",
         models="Gorilla OpenFunctions",
         example=f"<<function>>{CALL}",
-        forms=(PythonForm(openers=("<<function>>",), closers=("<<function>>", "\n\n")),),
+        forms=(
+            PythonForm(
+                openers=("<<function>>",), follows=NAME_CALLED, closers=("<<function>>", "\n\n")
+            ),
+        ),
         write=PythonWriter(begin="<<function>>", between="\n\n"),
-        auto=False,
+        needs_tools=True,
     ),
 )

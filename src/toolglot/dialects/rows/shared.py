@@ -9,6 +9,7 @@ from toolglot.dialects.engines.key_value import PairForm
 from toolglot.dialects.engines.named_json import NamedForm
 from toolglot.dialects.engines.parameters import ParameterForm
 from toolglot.dialects.engines.pythonic import PythonForm
+from toolglot.dialects.reader import cut_pattern
 from toolglot.dialects.writers import JsonWriter, TaggedWriter
 
 CITY: Final = '{"city": "Oslo"}'
@@ -31,15 +32,46 @@ FUNCTION_JSON: Final = NamedForm(
     openers=("<function=",), separators=(">",), end=("</function>", "<|eom_id|>", "<|eot_id|>")
 )
 ARRAY_TAG: Final = JsonForm(openers=("<tool_calls>",), closers=("</tool_calls>",), between="\n,")
-PYTHON_LIST: Final = PythonForm(openers=("[",), at="loose", bare=True)
+_KEYS: Final = cut_pattern(
+    f"{quote}{key}{quote}"
+    for quote in "\"'"
+    for key in ("name", "type", "id", "function", "tool", "tool_name", "function_name", "action",
+                "arguments", "parameters", "tool_call", "function_call", "tool_call_id",
+                "tool_calls")
+)  # fmt: skip
+OBJECT_FOLLOWS: Final = rf"\s{{0,64}}(?:{_KEYS}|\Z)"
+"""What an object begins with if it may be a call."""
+ARRAY_FOLLOWS: Final = rf"\s{{0,64}}(?:\{{{OBJECT_FOLLOWS}|\Z)"
+PYTHON_FOLLOWS: Final = r"\s{0,64}(?:[^\W\d][\w.-]{0,255}(?:\(|\Z)|\Z)"
+_NAME: Final = r"[^\W\d][\w.:/-]{0,255}"
+NAME_LINE: Final = rf"[ \t]{{0,8}}(?:{_NAME}[ \t]{{0,8}}(?:\n|\Z)|\Z)"
+"""A name that is a line of its own."""
+NAME_CALLED: Final = rf"[ \t]{{0,8}}(?:{_NAME}(?:\(|\Z)|\Z)"
+"""A name with a parenthesis, as in Python."""
+PYTHON_LIST: Final = PythonForm(
+    openers=("[",), at="loose", bare=True, tail="any", follows=PYTHON_FOLLOWS
+)
 BARE_OBJECT: Final = JsonForm(
-    openers=("{",), at="start", bare=True, keeps_opener=True, needs_arguments=True, between=";,\n"
+    openers=("{",),
+    at="start",
+    bare=True,
+    tail="line",
+    follows=OBJECT_FOLLOWS,
+    keeps_opener=True,
+    needs_arguments=True,
+    between=";,\n",
 )
 BARE_ANYWHERE: Final = JsonForm(
     openers=("{",), at="loose", bare=True, keeps_opener=True, needs_arguments=True, between=";,\n"
 )
 BARE_ARRAY: Final = JsonForm(
-    openers=("[",), at="start", bare=True, keeps_opener=True, needs_arguments=True
+    openers=("[",),
+    at="start",
+    bare=True,
+    tail="line",
+    follows=ARRAY_FOLLOWS,
+    keeps_opener=True,
+    needs_arguments=True,
 )
 FENCE: Final = JsonForm(
     openers=("```json", "```tool_call", "```tool_calls", "```"),

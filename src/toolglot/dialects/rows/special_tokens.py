@@ -17,6 +17,7 @@ from toolglot.dialects.rows.shared import (
     END_OF_SENTENCE,
     MISTRAL_ARRAY,
     MISTRAL_NAMED,
+    NAME_LINE,
     WEATHER,
 )
 from toolglot.dialects.writers import JsonWriter, NamedWriter, json_array
@@ -43,6 +44,12 @@ COHERE_WRITER: Final = replace(
 )
 COHERE_RESULT: Final = ResultTemplate(
     open="<|START_TOOL_RESULT|>", close="<|END_TOOL_RESULT|>", raw=False
+)
+COHERE_BEGINS: Final = (
+    "<|START_RESPONSE|>",
+    "<|START_TEXT|>",
+    "<|CHATBOT_TOKEN|>",
+    "<|START_OF_TURN_TOKEN|>",
 )
 COHERE_DROPS: Final = (
     "<co>",
@@ -155,6 +162,7 @@ ROWS: Final = (
             arguments="args",
         ),
         reasoning=(("<|content_thinking|>", "<|end_message|>"),),
+        begins=("<|content_text|>", "<|message_model|><|content_text|>"),
         drops=("<|content_text|>", "<|end_message|>", "<|message_model|><|content_text|>"),
     ),
     Dialect(
@@ -224,6 +232,7 @@ ROWS: Final = (
         write=COHERE_WRITER,
         result=COHERE_RESULT,
         reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+        begins=COHERE_BEGINS,
         drops=COHERE_DROPS,
         strays=("<|END_ACTION|>",),
     ),
@@ -249,7 +258,8 @@ ROWS: Final = (
             json_array("Action:\n```json\n", "\n```"), name="tool_name", arguments="parameters"
         ),
         drops=("<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>"),
-        auto=False,
+        begins=("<|CHATBOT_TOKEN|>", "<|START_OF_TURN_TOKEN|>"),
+        needs_tools=True,
     ),
     Dialect(
         name="gigachat3",
@@ -277,6 +287,7 @@ ROWS: Final = (
             NamedForm(
                 openers=(opener,),
                 at=at,
+                follows=NAME_LINE,
                 special=True,
                 separators=("<|content|>",),
                 end=("<|stop|>", "\n<|from|>assistant\n", "<|from|>assistant\n"),
@@ -295,7 +306,8 @@ ROWS: Final = (
             "<|stop|>",
             "<|recipient|>all\n<|content|>",
         ),
-        auto=False,
+        needs_tools=True,
+        begins=("<|recipient|>all\n<|content|>",),
     ),
     Dialect(
         name="sarashina",

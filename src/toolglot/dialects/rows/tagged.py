@@ -50,6 +50,7 @@ ROWS: Final = (
         example=f"<tool_call>{WEATHER}</tool_call>",
         forms=(HERMES,),
         strays=TOOL_CALL,
+        calls_in_thought=True,
         auto=False,
     ),
     Dialect(

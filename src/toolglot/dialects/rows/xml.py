@@ -138,7 +138,7 @@ ROWS: Final = (
             JsonForm(openers=("<user>",), closers=("</user>",), must_close=True),
         ),
         strays=TOOL_CALL,
-        auto=False,
+        needs_tools=True,
     ),
     Dialect(
         name="hy_v3",
