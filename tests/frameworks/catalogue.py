@@ -181,7 +181,13 @@ FRAMEWORKS = {
     )
 }
 
-KNOWN: dict[tuple[str, str, str], str] = {}
+_ONE_CALL = "parallel calls of an Ollama stream become one"
+KNOWN: dict[tuple[str, str, str], str] = {
+    ("litellm", "ollama", "parallel/stream"): _ONE_CALL,
+    ("litellm", "ollama", "rounds/stream"): _ONE_CALL,
+    ("google_adk", "ollama", "parallel/stream"): _ONE_CALL,
+    ("google_adk", "ollama", "rounds/stream"): _ONE_CALL,
+}
 """What fails without the gateway as well, by framework, protocol and scenario: why.
 
 With `/stream` or `/whole` behind the scenario, only one of the two.

@@ -8,9 +8,12 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from types import ModuleType
 from typing import Any
 
-from tests.upstreams.scenarios import Stage, ids
+from aiohttp import web
+from tests.upstreams import openai_responses
+from tests.upstreams.scenarios import Stage, ids, shows_reasoning, silent, with_thought
 from tests.upstreams.server import SPEAKERS, ScriptedUpstream
 from tests.upstreams.values import Asked, Call, Failure, Json, Offered, Reply, Say, Think, opaque
 
@@ -43,13 +46,34 @@ class Play(Stage):
 
 
 class FrameworkUpstream(ScriptedUpstream):
-    """A provider that plays a scenario for frameworks."""
+    """A provider that plays a scenario for frameworks, and stores what it said."""
 
     def begin(self, scenario: str, **stage: object) -> None:
         """Play this from now on, from its start."""
-        self.play = SCENARIOS[scenario]
         self.stage = Play(ids(lambda name: SPEAKERS[name].CALL_ID), **stage)  # type: ignore[arg-type]
         self.requests = []
+        items: dict[str, Json] = {}
+        self._items = items
+
+        def play(asked: Asked, stage: Stage) -> Reply | Failure:
+            answer = SCENARIOS[scenario](asked, stage)
+            if asked.provider:
+                answer = with_thought(answer, asked) if shows_reasoning(asked) else silent(answer)
+            if asked.protocol == openai_responses.NAME:
+                made = openai_responses.whole(answer, asked)["output"]
+                items.update((item["id"], item) for item in made)
+            return answer
+
+        self.play = play
+
+    async def _answer(
+        self, request: web.Request, body: bytes, speaker: ModuleType
+    ) -> web.StreamResponse:
+        if b"item_reference" in body:
+            data = json.loads(body)
+            data["input"] = [self._items.get(item.get("id"), item) for item in data["input"]]
+            body = json.dumps(data).encode()
+        return await super()._answer(request, body, speaker)
 
 
 def _calls(asked: Asked, play: Play, *wanted: tuple[str, Json], state: str = "") -> Iterator[Call]:
@@ -141,23 +165,16 @@ def failing(asked: Asked, play: Play) -> Reply:
 def reason(asked: Asked, play: Play) -> Reply:
     """Reasoning with state before calls, in two rounds, and a look whether it came back."""
     number = len(asked.results)
-    thoughts = [
-        Think(
-            f"Thought {each}. {opaque(f'thought {each}', 12)}",
-            opaque(f"{asked.protocol} {each}") if asked.protocol in _SEALED else "",
-        )
-        for each in range(2)
-    ]
-    for thought in thoughts[:number] if asked.protocol in _SEALED else ():
-        # A provider that stores responses finds the state of its own by the id of the item.
-        named = asked.protocol == "openai-responses" and '"type": "reasoning"' in asked.text
-        if thought.state not in asked.states and not named:
-            play.object(f"reasoning state {thoughts.index(thought)} did not come back")
+    state = opaque(asked.protocol) if asked.protocol in _SEALED else ""
+    # A provider that stores responses finds the state of its own by the id of the item.
+    named = asked.protocol == "openai-responses" and '"type": "reasoning"' in asked.text
+    if state and shows_reasoning(asked) and asked.states.count(state) < number and not named:
+        play.object(f"state of {number} turns is due, and {len(asked.states)} came back")
     if number == 2:
         return _final(asked, play)
-    city = ("Paris", "Oslo")[number]
-    calls = _calls(asked, play, ("get_weather", {"city": city}), state=thoughts[number].state)
-    return Reply((thoughts[number], Say("I look."), *calls))
+    thought = Think(f"Thought {number}.", state)
+    calls = _calls(asked, play, ("get_weather", {"city": ("Paris", "Oslo")[number]}), state=state)
+    return Reply((thought, Say("I look."), *calls))
 
 
 def schema(asked: Asked, play: Play) -> Reply:
@@ -187,7 +204,7 @@ def image(asked: Asked, play: Play) -> Reply:
     return Reply((Say("I see the picture."),))
 
 
-SCENARIOS: dict[str, Callable[[Any, Any], Reply | Failure]] = {
+SCENARIOS: dict[str, Callable[[Any, Any], Reply]] = {
     "one": one,
     "parallel": parallel,
     "rounds": rounds,

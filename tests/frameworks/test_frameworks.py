@@ -11,7 +11,8 @@ from tests.frameworks.catalogue import FRAMEWORKS, KNOWN
 from tests.frameworks.driving import Cell, Driver, DriverError
 from tests.frameworks.environments import UnavailableError
 from tests.frameworks.playing import FrameworkUpstream, judge
-from tests.gateway.running import in_thread, listening, provider, to
+from tests.gateway.running import in_thread, listening, to
+from tests.upstreams.strict.upstreams import BY_PROTOCOL
 
 from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
@@ -66,10 +67,12 @@ async def places():
         found = {}
         for name in PROTOCOLS:
             upstream = await stack.enter_async_context(FrameworkUpstream("one"))
-            providers = {"scripted": provider(name, upstream.url)}
-            config = Config(providers=providers, routes=(to("scripted"),))
+            strict = BY_PROTOCOL[name]
+            providers = {"strict": strict.at(upstream.url)}
+            config = Config(providers=providers, routes=(to(f"strict/{strict.model}"),))
             url = await stack.enter_async_context(listening(make_app(config), Runner))
-            found[name] = (upstream, upstream.url if CONTROL else url)
+            direct = f"{upstream.url}/strict/{strict.provider}"
+            found[name] = (upstream, direct if CONTROL else url)
         yield found
 
 
