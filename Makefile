@@ -78,7 +78,7 @@ e2e: $(STAMP) ## Run real clients from npm through the gateway, and write docs/c
 # Each framework goes into a folder of its own in the cache of the user; ONLY selects some.
 frameworks: $(STAMP) node ## Run agent frameworks through the gateway, and write docs/frameworks.md
 	@$(BIN)/python -m pytest tests/frameworks -m frameworks -n 2 --dist loadgroup --quiet -rs \
-		$(if $(ONLY),-k '$(ONLY)',--frameworks docs/frameworks.md)
+		--frameworks docs/frameworks.md $(if $(ONLY),-k '$(ONLY)')
 
 docs: $(STAMP) ## Regenerate the marked blocks in the documentation
 	@$(BIN)/python scripts/docs.py

@@ -41,6 +41,8 @@ _EXPECTED: dict[str, Callable[..., str]] = {
 class Play(Stage):
     """What lasts over the requests of one cell."""
 
+    client: str = ""
+    """The protocol that the framework speaks."""
     made: list[tuple[str, str]] = field(default_factory=list)
     """The calls so far: the name of the tool, and what its result must have in it."""
 
@@ -166,9 +168,9 @@ def reason(asked: Asked, play: Play) -> Reply:
     """Reasoning with state before calls, in two rounds, and a look whether it came back."""
     number = len(asked.results)
     state = opaque(asked.protocol) if asked.protocol in _SEALED else ""
-    # A provider that stores responses finds the state of its own by the id of the item.
-    named = asked.protocol == "openai-responses" and '"type": "reasoning"' in asked.text
-    if state and shows_reasoning(asked) and asked.states.count(state) < number and not named:
+    # In its own protocol a framework may leave out what the provider has stored or does not need.
+    due = bool(state) and shows_reasoning(asked) and play.client != asked.protocol
+    if due and asked.states.count(state) < number:
         play.object(f"state of {number} turns is due, and {len(asked.states)} came back")
     if number == 2:
         return _final(asked, play)

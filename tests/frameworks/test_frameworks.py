@@ -131,7 +131,7 @@ def _cells(name, protocol, driver, place):
     for scenario in framework.scenarios:
         for stream in framework.streams:
             pixels = png(token_hex(2))
-            scripted.begin(scenario, pixels=pixels)
+            scripted.begin(scenario, pixels=pixels, client=protocol)
             # No two conversations begin alike.
             prompt = f"Use the tools until you know the answer. ({token_hex(4)})"
             picture = base64.b64encode(pixels).decode() if scenario == "image" else ""
