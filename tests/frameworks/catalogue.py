@@ -83,11 +83,11 @@ FRAMEWORKS = {
             (
                 "llama-index-core>=0.14,<0.15",
                 "llama-index-llms-openai>=0.8,<0.9",
-                "llama-index-llms-anthropic>=0.12,<0.13",
                 "llama-index-llms-google-genai>=0.11,<0.12",
                 "llama-index-llms-ollama>=0.11,<0.12",
             ),
-            (CHAT, RESPONSES, ANTHROPIC, GEMINI, OLLAMA),
+            # Its package for Anthropic 0.12 fails with the SDK that it asks for.
+            (CHAT, RESPONSES, GEMINI, OLLAMA),
             (*LOOPS, "image"),
         ),
         Framework(
@@ -182,7 +182,7 @@ FRAMEWORKS = {
 }
 
 _ONE_CALL = "parallel calls of an Ollama stream become one"
-KNOWN: dict[tuple[str, str, str], str] = {
+KNOWN: dict[tuple[str, ...], str] = {
     ("litellm", "ollama", "parallel/stream"): _ONE_CALL,
     ("litellm", "ollama", "rounds/stream"): _ONE_CALL,
     ("google_adk", "ollama", "parallel/stream"): _ONE_CALL,
@@ -192,3 +192,7 @@ KNOWN: dict[tuple[str, str, str], str] = {
 
 With `/stream` or `/whole` behind the scenario, only one of the two.
 """
+KNOWN_NATIVE: dict[tuple[str, str], str] = {
+    ("llama_index", "openai-responses"): "sends null as the user, which the upstream refuses",
+}
+"""The same with an upstream of the framework's own protocol, where requests pass as they are."""

@@ -7,7 +7,7 @@ from secrets import token_hex
 
 import pytest
 from tests.e2e.trial import png
-from tests.frameworks.catalogue import FRAMEWORKS, KNOWN
+from tests.frameworks.catalogue import FRAMEWORKS, KNOWN, KNOWN_NATIVE
 from tests.frameworks.driving import Cell, Driver, DriverError
 from tests.frameworks.environments import UnavailableError
 from tests.frameworks.playing import FrameworkUpstream, judge
@@ -102,10 +102,11 @@ def drivers():
             each.close()
 
 
-def known(name, protocol, scenario, stream):
+def known(name, protocol, cell, *, native):
     """Why a cell fails without the gateway as well."""
-    way = "stream" if stream else "whole"
-    places = ((name, protocol, scenario), (name, protocol, f"{scenario}/{way}"))
+    if native and (name, protocol) in KNOWN_NATIVE:
+        return KNOWN_NATIVE[name, protocol]
+    places = ((name, protocol, cell.partition("/")[0]), (name, protocol, cell))
     return next((KNOWN[each] for each in places if each in KNOWN), "")
 
 
@@ -114,7 +115,7 @@ def play(drivers, running, record_property):
     """Plays all cells of a framework with an upstream."""
 
     def played(name, protocol, upstream):
-        cells = _cells(name, protocol, drivers(name), running[upstream])
+        cells = _cells(drivers(name), running[upstream], name, protocol, upstream)
         record_property("framework", (name, protocol, upstream))
         record_property("cells", cells)
         wrong = {cell: why for cell, why in cells.items() if not why.startswith(("ok", "client:"))}
@@ -123,7 +124,7 @@ def play(drivers, running, record_property):
     return played
 
 
-def _cells(name, protocol, driver, place):
+def _cells(driver, place, name, protocol, upstream):
     """What came of each cell: "ok", or what was wrong."""
     framework = FRAMEWORKS[name]
     scripted, url = place
@@ -141,9 +142,9 @@ def _cells(name, protocol, driver, place):
             except DriverError as error:
                 answer = {"error": str(error)}
             reason = judge(scenario, answer, scripted)
-            way = "stream" if stream else "whole"
-            why = known(name, protocol, scenario, stream)
-            cells[f"{scenario}/{way}"] = "ok" if not reason else f"client: {why}" if why else reason
+            cell = f"{scenario}/{'stream' if stream else 'whole'}"
+            why = known(name, protocol, cell, native=upstream == protocol)
+            cells[cell] = "ok" if not reason else f"client: {why}" if why else reason
     return cells
 
 

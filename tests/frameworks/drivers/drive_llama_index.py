@@ -1,4 +1,4 @@
-"""LlamaIndex: five protocols, each with its integration package."""
+"""LlamaIndex: four protocols, each with its integration package."""
 
 import base64
 
@@ -6,7 +6,6 @@ from common import add, get_weather, lookup, serve
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool
-from llama_index.llms.anthropic import Anthropic
 from llama_index.llms.google_genai import GoogleGenAI
 from llama_index.llms.ollama import Ollama
 from llama_index.llms.openai import OpenAI, OpenAIResponses
@@ -14,8 +13,6 @@ from llama_index.llms.openai import OpenAI, OpenAIResponses
 
 def model(cell):
     url, name = cell["base_url"], cell["model"]
-    if cell["protocol"] == "anthropic":
-        return Anthropic(model=name, base_url=url, api_key="k", max_retries=0)
     if cell["protocol"] == "gemini":
         return GoogleGenAI(
             model=name,
