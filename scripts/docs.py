@@ -27,6 +27,7 @@ from toolglot.context import Options, ProviderOptions
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
+from toolglot.mending import rows as refusal_rows
 from toolglot.providers.facts import facts as rule_fact_types
 from toolglot.receipt import CATALOGUE
 
@@ -114,6 +115,18 @@ def rule_books() -> str:
     return table(("Provider", "Asked in, the best first", "Rules", "Facts that they change"), rows)
 
 
+def refusals() -> str:
+    """Return the refusals that are understood, and what is learned from them."""
+    rows = []
+    for row in refusal_rows():
+        facts = [f"`{name}`" for name in (*row.set, *row.add)]
+        facts += ["members left out"] if row.drop else []
+        facts += [f"`{key} = {value}`" for key, value in row.options.items()]
+        facts += [f"repair `{name}`" for name in row.repairs]
+        rows.append((f"`{row.id}`", ", ".join(row.seen), ", ".join(facts)))
+    return table(("Refusal", "Seen at", "What is learned"), rows)
+
+
 def rule_facts() -> str:
     """Return the facts that a rule or a configuration may change."""
     rows = []
@@ -178,6 +191,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "options": options,
     "profiles": profiles,
     "providers": providers,
+    "refusals": refusals,
     "rule-books": rule_books,
     "rule-facts": rule_facts,
 }

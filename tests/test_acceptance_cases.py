@@ -1183,6 +1183,100 @@ def test_values_that_are_no_object_survive(source, target, arguments):
         assert "$value" in wire.data().decode()
 
 
+ODD_ANSWERS = {
+    "anthropic": lambda value: {
+        "content": [
+            {"type": "tool_use", "id": "c", "name": "f", "input": value},
+            {"type": "tool_use", "id": "d", "name": "g", "input": {"a": 1}},
+        ],
+        "stop_reason": "tool_use",
+    },
+    "gemini": lambda value: {
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [
+                        {"functionCall": {"id": "c", "name": "f", "args": value}},
+                        {"functionCall": {"id": "d", "name": "g", "args": {"a": 1}}},
+                    ],
+                },
+                "finishReason": "STOP",
+            }
+        ]
+    },
+    "ollama": lambda value: {
+        "message": {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [
+                {"id": "c", "function": {"name": "f", "arguments": value}},
+                {"id": "d", "function": {"name": "g", "arguments": {"a": 1}}},
+            ],
+        },
+        "done": True,
+        "done_reason": "stop",
+    },
+}
+"""Answers of protocols that have arguments as an object, with one call that has something else."""
+
+ODD_TURNS = {
+    "anthropic": lambda body: {"role": "assistant", "content": body["content"]},
+    "gemini": lambda body: body["candidates"][0]["content"],
+    "ollama": lambda body: body["message"],
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain", '"plain"'),
+        ([1, "two"], '[1,"two"]'),
+        (42, "42"),
+        (True, "true"),
+        ("42", '"42"'),
+        ('{"x":1}', '{"x":1}'),
+        ('{"x": ', '{"x": '),
+        ("", "{}"),
+    ],
+)
+@pytest.mark.parametrize("target", NAMES)
+@pytest.mark.parametrize("source", ODD_ANSWERS)
+def test_a_value_in_place_of_an_object_harms_nothing(source, target, value, text):
+    """case-50, D-11: neither the answer nor the conversation, in protocols that want an object."""
+    body = ODD_ANSWERS[source](value)
+    wire, receipt = translate_response(body, source=source, target=target)
+    calls = parts_of(toolglot.decode_response(wire.body, source=target), ir.ToolCall)
+    assert [(each.name, each.arguments) for each in calls] == [("f", text), ("g", '{"a":1}')]
+    assert "arguments-normalised" in codes(receipt)
+    key = "contents" if source == "gemini" else "messages"
+    asked, _ = to({"model": "m", "max_tokens": 9, key: [ODD_TURNS[source](body)]}, source, target)
+    calls = parts_of(toolglot.decode_request(asked, source=target, path=PATH), ir.ToolCall)
+    assert [(each.name, each.arguments) for each in calls] == [("f", text), ("g", '{"a":1}')]
+
+
+@pytest.mark.parametrize("value", ["plain", [1, "two"], 42, True])
+@pytest.mark.parametrize("target", NAMES)
+def test_a_value_in_place_of_an_object_harms_no_stream(target, value):
+    """case-50"""
+    block = {"type": "tool_use", "id": "c", "name": "f", "input": value}
+    events = [
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "m"}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+    data = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    translator = toolglot.StreamTranslator("anthropic", target, watch=True)
+    written = translator.feed(data.encode()) + translator.close()
+    assert translator.error is None
+    decoder = toolglot.get_protocol(target).StreamDecoder(toolglot.Context())
+    response = toolglot.events.fold([*decoder.feed(written), *decoder.close()])
+    [made] = parts_of(response, ir.ToolCall)
+    assert json.loads(made.arguments) == value
+
+
 @pytest.mark.parametrize("arguments", ['{"a":1', "rm -rf", '{"a":NaN}'])
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_arguments_that_are_cut_are_reported_not_repaired(source, target, arguments):

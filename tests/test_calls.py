@@ -115,7 +115,11 @@ def test_calls_are_values():
 @pytest.mark.parametrize("target", DEFINITIONS)
 @pytest.mark.parametrize("source", DEFINITIONS)
 def test_definitions_from_any_to_any(source, target):
-    assert format_tools(DEFINITIONS[source], target) == DEFINITIONS[target]
+    expected = DEFINITIONS[target]
+    if target == "openai-responses" and source != target:
+        # There, silence means that a tool is strict.
+        expected = [{**each, "strict": False} for each in expected]
+    assert format_tools(DEFINITIONS[source], target) == expected
 
 
 @pytest.mark.parametrize("source", DEFINITIONS)

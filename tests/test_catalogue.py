@@ -4,13 +4,23 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 from tests.laws.corpus import FIXTURES, PATH, fixtures, load
 from tests.wires import NAMES, TRIO
 
 from toolglot import Note, Receipt, StreamTranslator, translate_request, translate_response
+from toolglot.exchange import Exchange
+from toolglot.gateway.config import Config, Provider
+from toolglot.gateway.incoming import read_incoming
+from toolglot.gateway.relay.attempt import make_exchange
+from toolglot.gateway.relay.learned_facts import LearnedFacts
+from toolglot.gateway.relay.providers import make_upstreams
+from toolglot.gateway.relay.routing import Router
 from toolglot.history import repair_history
+from toolglot.mending import Mending
 from toolglot.receipt import CATALOGUE
 from toolglot.rules import ToolRules
+from toolglot.wire import jsontext
 
 HI: Final = [{"role": "user", "content": "hi"}]
 
@@ -114,6 +124,36 @@ def mended() -> Receipt:
     return translator.receipt
 
 
+def passed_on(
+    finish_reason: str = "tool_calls", failed_generation: str = "", call: Any = None
+) -> Exchange:
+    """An answer in the client's own protocol, or an error in its place."""
+    exchange = Exchange("openai-chat", "openai-chat")
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    exchange.request(jsontext.encode(chat(*HI, tools=tools)))
+    if failed_generation:
+        error = {"code": "tool_use_failed", "failed_generation": failed_generation}
+        assert exchange.recovered(jsontext.encode({"error": error})) is not None
+    else:
+        message = {**ASKS, "tool_calls": [call]} if call else ASKS
+        choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+        exchange.response(jsontext.encode({"id": "a", "model": "m", "choices": [choice]}))
+    return exchange
+
+
+def refused() -> Exchange:
+    """A request to a provider that refused it, and one before."""
+    http = make_mocked_request("POST", "/v1/chat/completions")
+    request = read_incoming(http, "openai-chat", http.path, jsontext.encode(chat(*HI)))
+    them = Provider(protocol="openai-chat", base_url="http://them.example/v1")
+    config = Config(providers={"them": them})
+    (target,) = Router(config, make_upstreams(config, {})).targets("them/m")
+    mending = Mending(row="r", words="no", facts={"limits.least": 16})
+    learned = LearnedFacts()
+    learned.add("them", "openai-chat", "m", mending)
+    return make_exchange(request, target, learned, mending)
+
+
 MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "attribution-dropped": lambda: asked(anthropic(system=LINE), "anthropic", "openai-chat"),
     "usage-scaled": lambda: translate_response(
@@ -180,6 +220,11 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
         chat(ASKS, DONE, tools=[{"type": "function", "function": {"name": "g"}}]), "openai-chat"
     )[1],
     "message-dropped": lambda: repaired({"role": "assistant", "content": ""}, *HI),
+    "name-made": lambda: passed_on(call={"id": "c", "function": {"arguments": "{}"}}).receipt,
+    "answer-mended": lambda: passed_on(finish_reason="stop").receipt,
+    "call-recovered": lambda: passed_on(failed_generation="<function=f>{}</function>").receipt,
+    "request-mended": lambda: refused().receipt,
+    "fact-learned": lambda: refused().receipt,
 }
 """Inputs for codes that no fixture raises."""
 

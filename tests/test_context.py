@@ -153,8 +153,16 @@ def test_a_note_has_the_severity_and_words_of_its_code():
     assert (third.severity, third.message) == ("info", CATALOGUE["stop-mapped"].meaning)
 
 
-def test_the_catalogue_is_closed():
-    with pytest.raises(KeyError):
+def test_codes_of_others_need_a_message():
+    """S3-39: passes of users have notes of their own; a code without a meaning is a mistake."""
+    ctx = Context(Options(strict=True))
+    ctx.note("my-rule", "model", "another model")
+    [note] = ctx.notes()
+    assert str(note) == "info: my-rule at model: another model"
+    ctx.note("my-loss", "tools", "half of it", "lossy")
+    with pytest.raises(UntranslatableError, match="half of it"):
+        ctx.receipt()
+    with pytest.raises(ValueError, match="'something-new' is not in the catalogue"):
         Context().note("something-new", "")
 
 

@@ -88,7 +88,7 @@ def test_a_delta_leaves_at_once(source, target):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_protocol_passes_bytes_through(name):
     """Whatever it is: unknown events, odd spacing, even what is no stream at all."""
-    translator = StreamTranslator(name, name)
+    translator = StreamTranslator(name, name, watch=False)
     for piece in (b"data:{}", b"\r\n\xff", b"", b": ping\n\n"):
         assert translator.feed(piece) == piece
     assert translator.close() == b""
@@ -314,10 +314,10 @@ def test_a_translated_stream_is_split_once(monkeypatch):
     """What judges events of the client's own protocol is made only for those."""
     made = []
     monkeypatch.setattr("toolglot.streams.EventSplitter", lambda *_, **__: made.append(1))
-    StreamTranslator("anthropic", "openai-chat", watch=True)
-    StreamTranslator("anthropic", "anthropic")
+    StreamTranslator("anthropic", "openai-chat")
+    StreamTranslator("anthropic", "anthropic", watch=False)
     assert not made
-    StreamTranslator("anthropic", "anthropic", watch=True)
+    StreamTranslator("anthropic", "anthropic")
     assert made == [1]
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         validate_tool_calls as validate_tool_calls,
     )
     from toolglot.calls import (
+        FormattedTools as FormattedTools,
         ToolOutput as ToolOutput,
         ToolingMiddleware as ToolingMiddleware,
         build_tool_result_messages as build_tool_result_messages,
@@ -100,8 +101,8 @@ __version__ = "0.1.0"
 _NAMES = {
     "adapt.calls.validate": "validate_arguments validate_tool_calls",
     "calls": """
-        ToolOutput ToolingMiddleware build_tool_result_messages format_tool_result format_tools
-        is_compatible map_tool_call
+        FormattedTools ToolOutput ToolingMiddleware build_tool_result_messages format_tool_result
+        format_tools is_compatible map_tool_call
     """,
     "context": "Context Options",
     "dialects.dialect": "Dialect",

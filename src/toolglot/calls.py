@@ -9,7 +9,7 @@ is the business of `toolglot.parsers`; here are definitions, results, and a midd
 both around a provider.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from toolglot import ir
 from toolglot.adapt import adapt_request
 from toolglot.adapt.calls.ids import with_prefix
 from toolglot.adapt.tools.tool_rules import map_arguments
-from toolglot.context import Context
+from toolglot.context import Context, Options
 from toolglot.errors import ToolglotError
 from toolglot.ir import ToolCall
 from toolglot.parsers import (
@@ -30,6 +30,7 @@ from toolglot.parsers import (
     validated_calls,
 )
 from toolglot.profiles import PROVIDERS
+from toolglot.receipt import Receipt
 from toolglot.registry import PROTOCOLS, ProtocolModule
 from toolglot.rules import ToolRules
 from toolglot.translate import Body
@@ -67,14 +68,51 @@ def map_tool_call(call: ToolCall, rules: ToolRules, *, back: bool = False) -> To
 # --- definitions ----------------------------------------------------------------------------------
 
 
-def format_tools(tools: Sequence[ir.Json], provider: str) -> list[ir.Json]:
-    """Tool definitions for a provider, from those of any provider."""
+class FormattedTools(list[ir.Json]):
+    """Definitions for a provider: a list, and what became of the tools that were given."""
+
+    __slots__ = ("_ctx", "receipt")
+
+    def __init__(self, tools: Iterable[ir.Json], ctx: Context) -> None:
+        super().__init__(tools)
+        self._ctx = ctx
+        about = ctx.setting("tools")
+        self.receipt = Receipt(tuple(n for n in ctx.receipt() if n.path.startswith(about)))
+        """What was changed, or left out because the provider has no such tools."""
+
+    def restore(self, call: ToolCall) -> ToolCall:
+        """A call of one of these, as its tool was declared: under its own name, in its own form."""
+        return self._ctx.undo.call(call)
+
+
+def format_tools(tools: Sequence[ir.Json], provider: str, **options: Any) -> FormattedTools:
+    """Tool definitions for a provider, from those of any provider.
+
+    They are adapted as those of a request are, with the options of a translation: freeform tools
+    and namespaces become functions where there are none, schemas are narrowed, names are aliased.
+    """
     target = protocol_of(provider)
     source = _protocol_of_tools(tools, target)
+    chosen = Options(**{"prompt_cache": "off", **options})
+    ctx = Context(chosen, source=source.SURFACE, target=target.SURFACE)
     if source is target:
-        return list(tools)
-    request = _request_with(tools, source, Context())
-    return list(target.encode_request(request, Context()).body.get("tools", []))
+        return FormattedTools(tools, ctx)
+    request = _request_with(tools, source, ctx)
+    adapted = adapt_request(request, ctx)
+    if not target.SURFACE.tools.strict_default:
+        functions = (tool for tool in request.tools if isinstance(tool, ir.FunctionTool))
+        said = {tool.name for tool in functions if tool.strict is not None}
+        adapted = replace(adapted, tools=tuple(_unsaid(tool, said) for tool in adapted.tools))
+    return FormattedTools(target.encode_request(adapted, ctx).body.get("tools", []), ctx)
+
+
+def _unsaid(tool: ir.Tool, said: Container[str]) -> ir.Tool:
+    """A tool that does not say `strict: false` if its definition did not, where that is the default
+    anyway. In a request it is said, because some servers have another one.
+    """
+    if isinstance(tool, ir.FunctionTool) and tool.strict is False and tool.name not in said:
+        return replace(tool, strict=None)
+    return tool
 
 
 def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
@@ -90,8 +128,8 @@ def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
 
 def _protocol_of_tools(tools: Sequence[ir.Json], target: ProtocolModule) -> ProtocolModule:
     """The protocol that definitions are written in, by their members; else the target's."""
-    first = tools[0] if tools else {}
-    return next((each for each in PROTOCOLS.values() if each.CALLS.tool_key in first), target)
+    keys = {key for tool in tools for key in tool}
+    return next((each for each in PROTOCOLS.values() if each.CALLS.tool_key in keys), target)
 
 
 def _request_with(tools: Sequence[ir.Json], codec: ProtocolModule, ctx: Context) -> ir.Request:
@@ -227,15 +265,28 @@ class ToolingMiddleware:
         self._parser = parser or get_parser(provider)
         self._validate = validate
 
+    @property
+    def _is_known(self) -> bool:
+        return self._provider in PROTOCOLS or self._provider in PROVIDERS
+
     def process_request(self, request: ir.Json) -> ir.Json:
         """The request with its tools, of whatever provider, as this provider wants them."""
         tools = request.get("tools")
-        known = self._provider in PROTOCOLS or self._provider in PROVIDERS
-        if not tools or not known:
+        if not tools or not self._is_known:
             return request
         return {**request, "tools": format_tools(tools, self._provider)}
 
-    def process_response(self, response: Body, output_format: str = "openai") -> ToolResponse:
-        """The response with its calls, as they are after validation."""
-        calls = self._validate(self._parser.parse(response))
+    def process_response(
+        self, response: Body, output_format: str = "openai", *, request: ir.Json | None = None
+    ) -> ToolResponse:
+        """The response with its calls, as they are after validation.
+
+        With the client's `request`, calls are as it declared their tools, which may have had to be
+        declared to the provider in another form.
+        """
+        calls = self._parser.parse(response)
+        tools = request.get("tools") if request else None
+        if tools and self._is_known:
+            calls = [*map(format_tools(tools, self._provider).restore, calls)]
+        calls = self._validate(calls)
         return ToolResponse(body=response, tool_calls=tuple(calls), output_format=output_format)

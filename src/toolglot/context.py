@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, Protocol, cast
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from toolglot.digest import digest
 from toolglot.errors import UntranslatableError
 from toolglot.events import StreamPass
 from toolglot.ir import Json, Request, Response, Tool, ToolCall
-from toolglot.receipt import CATALOGUE, Note, Receipt, Severity
+from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
@@ -38,6 +38,10 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     nested_function: bool = False
     """Repeat a tool's fields in a nested `function`, for servers that expect it there."""
 
+    legacy_functions: bool = False
+    """Write tools and calls of Chat Completions as `functions` and `function_call`, for servers
+    that know nothing newer."""
+
     prompt_cache: Literal["auto", "off"] = "auto"
     """Mark the prompt for the provider's cache, where the client's protocol has no such marks and
     the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
@@ -51,6 +55,11 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     id_max: Annotated[int, Meta(ge=8)] | None = None
     """The maximum length of ids at the provider, if it is less than its protocol allows."""
+
+    def __post_init__(self) -> None:
+        given: Any = self.optional_markers
+        if isinstance(given, list):
+            force_setattr(self, "optional_markers", tuple(given))
 
 
 class Options(ProviderOptions, frozen=True, kw_only=True):
@@ -112,8 +121,8 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     protocols they only do if the last part was left open and the error is a temporary one."""
 
     max_calls_policy: Literal["note", "queue"] = "note"
-    """Deliver further calls with a note, or hold them back in `Context.queued` for a later turn,
-    which only a program that keeps the `Context` can do."""
+    """Deliver further calls with a note, or hold them back for a later turn, which a program has to
+    take: they are `queued` in the receipt. For the library only."""
 
     attribution: Literal["keep", "drop"] = "keep"
     """The line by which a client names itself to its own provider, in requests that are not
@@ -192,6 +201,8 @@ class Context:
         "_now",
         "_salt",
         "_seed",
+        "answer_id",
+        "asked",
         "declared",
         "kept_state",
         "known",
@@ -223,6 +234,10 @@ class Context:
         self.target = target
         self.request = request
         self.undo = undo or Undo()
+        self.asked: Callable[[], Request | None] | None = None
+        """For an answer, what the client asked, where that is read only if need be."""
+        self.answer_id = ""
+        """The id that a translated answer gets, for whoever stores it; empty: the provider's."""
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
@@ -260,6 +275,11 @@ class Context:
         )
 
     @property
+    def answer_form(self) -> str:
+        """The form of the answer that the client reads, if that is not the usual one."""
+        return self.request.answer_form if self.request is not None else ""
+
+    @property
     def tool_surfaces(self) -> tuple[Surface, Surface]:
         """The surfaces as passes over tools see them: in a prompt, all tools are functions."""
         source, target = self.surfaces
@@ -272,8 +292,18 @@ class Context:
     def note(
         self, code: str, path: str, message: str = "", severity: Severity | None = None
     ) -> None:
-        """Add a note of a change."""
-        entry = CATALOGUE[code]
+        """Add a note of a change.
+
+        A pass of your own may have codes of its own, with a message; they are `info` unless said
+        otherwise.
+        """
+        entry = CATALOGUE.get(code)
+        if entry is None:
+            if not message:
+                raise ValueError(
+                    f"the note {code!r} is not in the catalogue, so it needs a message"
+                )
+            entry = Code("info", message)
         self._notes.append(Note(code, severity or entry.severity, path, message or entry.meaning))
 
     def leave(self, where: Located, minor: frozenset[str], rest: Mapping[str, Any]) -> None:
@@ -358,7 +388,7 @@ class Context:
 
     def receipt(self) -> Receipt:
         """All notes so far; in strict mode a loss is an `UntranslatableError`."""
-        receipt = Receipt(self.notes())
+        receipt = Receipt(self.notes(), self.queued)
         if self.options.strict and receipt.losses:
             raise UntranslatableError(receipt.losses)
         return receipt

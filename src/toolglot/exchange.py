@@ -39,7 +39,7 @@ from toolglot.ir import (
 from toolglot.mending import Mending, failed_text, read_error, repair_body, understand
 from toolglot.providers import is_accepted
 from toolglot.receipt import Note, Receipt
-from toolglot.registry import get_protocol
+from toolglot.registry import get_protocol, protocol_name
 from toolglot.streams import StreamTranslator
 from toolglot.translate import (
     encode_request_for,
@@ -114,7 +114,7 @@ class Exchange:
 
     __slots__ = (
         "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "client", "clock_readings", "options", "provider", "repairs", "restored_state",
+        "answer_id", "client", "clock_readings", "options", "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
@@ -126,9 +126,12 @@ class Exchange:
         now: int = 0,
         repairs: tuple[str, ...] = (),
         clock: Callable[[], int] | None = None,
+        answer_id: str = "",
     ) -> None:
-        self.client = client
-        self.provider = provider
+        self.client = client = protocol_name(client)
+        self.answer_id = answer_id
+        """The id of a translated answer, in protocols whose answers can be asked for later."""
+        self.provider = provider = protocol_name(provider)
         self.options = options or Options()
         self.repairs = repairs
         self._body = b""
@@ -180,7 +183,7 @@ class Exchange:
         as it came, or it cannot be read, which the provider will say.
         """
         source, target = self._ctx.surfaces
-        if target is source or is_accepted(body, source, target):
+        if self.options.rules is None and (target is source or is_accepted(body, source, target)):
             return None
         try:
             wire = restrict_wire(self.client_request, read_body(body), self._ctx)
@@ -266,7 +269,12 @@ class Exchange:
         stream: bool = False,
     ) -> Answer:
         """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
-        response, wire, ctx = self._decode(body, status, headers)
+        try:
+            response, wire, ctx = self._decode(body, status, headers)
+        except DecodeError:
+            if self.options.mend == "on" or self.client != self.provider:
+                raise
+            return Answer(status=status, headers=headers or {}, data=body)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
             if response.kind in surface.stream.errors_inside:
@@ -355,7 +363,7 @@ class Exchange:
     @property
     def receipt(self) -> Receipt:
         """The same as a receipt."""
-        return Receipt(self.notes)
+        return Receipt(self.notes, self._answer.queued if self._answer is not None else ())
 
     # --- contexts ---------------------------------------------------------------------------------
 
@@ -386,6 +394,7 @@ class Exchange:
             now = self._ctx.now()
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
+            ctx.answer_id = self.answer_id
             if self._clock is not None:
                 ctx.measure(self._clock, self._asked_at)
             ctx.request, ctx.undo = self._request(), self._ctx.undo
@@ -393,15 +402,25 @@ class Exchange:
             if ctx.declared is None and ctx.request is not None:
                 ctx.declared = ctx.request.tools
             ctx.known = self._known
+            if ctx.in_protocol:
+                ctx.asked = self._whole_request
             self._answer = ctx
         return self._answer
 
     def _request(self) -> Request | None:
         """What the client asked, as far as an answer depends on it; none that cannot be read."""
         changed = changes_answers(self.options) or asks(self.options)
+        marks = get_protocol(self.client).SURFACE.answer_form_marks
+        changed = changed or any(mark in self._body for mark in marks)
         if self._decoded is None and self.client == self.provider and not changed:
             self._unread = self._unread or self._glance()
             return self._unread
+        try:
+            return self.client_request
+        except DecodeError:
+            return None
+
+    def _whole_request(self) -> Request | None:
         try:
             return self.client_request
         except DecodeError:

@@ -136,7 +136,9 @@ class Reasoning(Value, frozen=True, kw_only=True, tag="reasoning"):
     extras: Extras = NO_EXTRAS
 
 
-CallKind: TypeAlias = Literal["function", "custom"]
+CallKind: TypeAlias = Literal["function", "custom", "bash"]
+"""The tool that is called: a function, one that takes free text, or a shell, where a model wrote no
+more than a command into its text. No protocol has the last; it is written as a function."""
 
 
 class ToolCall(Value, frozen=True, kw_only=True, tag="tool_call"):
@@ -353,6 +355,8 @@ class Request(Value, frozen=True, kw_only=True):
     cache_key: str | None = None
     cache_retention: str | None = None
     store: bool | None = None
+    answer_form: str = ""
+    """Which form of the answer the client reads, where its protocol has had several."""
     wire_form: str = ""
     extras: Extras = NO_EXTRAS
 

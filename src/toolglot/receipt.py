@@ -1,13 +1,15 @@
 """The receipt: what a translation changed, dropped, renamed, defaulted, emulated or repaired.
 
-Every note has a code from `CATALOGUE`, which is closed: a code that is not listed there cannot be
-raised. The catalogue is also the source of `docs/notes.md` and of what `toolglot explain` prints.
+Every note of ours has a code from `CATALOGUE`, which is closed; passes of users may have others.
+The catalogue is also the source of `docs/notes.md` and of what `toolglot explain` prints.
 """
 
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+
+from toolglot.ir import ToolCall
 
 Severity: TypeAlias = Literal["info", "lossy", "unsupported"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("info", "lossy", "unsupported")
@@ -134,6 +136,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "the target forbids this call id, so it was replaced, in the call and in its result"
     ),
     "id-made": Code("info", "the source left out an id, so one was generated"),
+    "name-made": Code(
+        "lossy", "a call came without the name of its tool, so one was made up for it"
+    ),
     "stream-mended": Code(
         "info",
         "the stream lacked something that clients need, so it was encoded again from there on",
@@ -241,6 +246,8 @@ class Receipt(Struct, frozen=True):
     """All notes of one translation, in the order in which they arose."""
 
     notes: tuple[Note, ...] = ()
+    queued: tuple[ToolCall, ...] = ()
+    """Calls that were held back for a later turn, because the client takes only some at once."""
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self.notes)

@@ -9,7 +9,7 @@ from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
 from toolglot.events import Event
 from toolglot.ir import ApiError, Json, Request, Response
-from toolglot.profiles import Auth
+from toolglot.profiles import PROVIDERS, Auth
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
 from toolglot.surface import Surface
 from toolglot.wire.call_places import CallPlaces
@@ -89,6 +89,11 @@ class ProtocolModule(Protocol):
 PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
     module.NAME: module for module in (anthropic, openai_chat, openai_responses, gemini, ollama)
 }
+
+
+def protocol_name(name: str) -> str:
+    """The protocol that is meant: by its own name, or by that of a provider that speaks it."""
+    return name if name in PROTOCOLS else PROVIDERS.get(name, name)
 
 
 def get_protocol(name: str) -> ProtocolModule:

@@ -29,7 +29,8 @@ from toolglot.events import (
 )
 from toolglot.ir import ApiError, Request, StopReason, Usage
 from toolglot.receipt import Receipt
-from toolglot.registry import StreamDecoder, get_protocol
+from toolglot.registry import StreamDecoder, get_protocol, protocol_name
+from toolglot.surface import Surface
 from toolglot.translate import Body, answer_context
 from toolglot.wire.follow import EventSplitter, SplitEvent
 from toolglot.wire.message import WireRequest
@@ -50,8 +51,9 @@ class StreamTranslator:
 
     `request` is what the client had asked, in its own protocol. Whatever the provider sends, the
     client gets a stream that its protocol allows: one that breaks off ends in an error of the
-    client's own. `watch` says that a stream in the client's own protocol must be decoded too, to
-    count its tokens and to complete what strict clients would not accept.
+    client's own. A stream in the client's own protocol passes byte for byte, but is decoded too, to
+    count its tokens, to complete what strict clients would not accept and to tell when it breaks
+    off; `watch=False` passes it unread.
     """
 
     __slots__ = ("_ctx", "_outcome", "_stream")
@@ -63,18 +65,21 @@ class StreamTranslator:
         *,
         request: Body | WireRequest | Request | None = None,
         context: Context | None = None,
-        watch: bool = False,
+        watch: bool = True,
         **options: Any,
     ) -> None:
+        source, target = protocol_name(source), protocol_name(target)
         self._ctx = context or answer_context(source, target, None, request, Options(**options))
         self._outcome = _Outcome()
-        chosen = self._ctx.options
+        chosen, form = self._ctx.options, self._ctx.answer_form
+        if chosen.response_passes:
+            raise ValueError("response_passes are for whole responses; streams have event_passes")
         self._stream: _Stream
         if source != target or changes_answers(chosen) or self._ctx.undo.tools:
             passes = chain(answer_passes(self._ctx))
             decoder = get_protocol(source).StreamDecoder(self._ctx)
             self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)
-        elif watch or asks(chosen):
+        elif watch or asks(chosen) or form:
             self._stream = _Follower(target, self._ctx, self._outcome)
         else:
             self._stream = _PassThrough(target, self._ctx, self._outcome)
@@ -95,6 +100,11 @@ class StreamTranslator:
     def has_output(self) -> bool:
         """Whether the client got any of an answer; until then an error can be sent in its place."""
         return self._stream.has_output
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the provider has sent nothing of an answer so far; False if nobody looked."""
+        return self._stream.is_empty
 
     @property
     def usage(self) -> Usage | None:
@@ -126,6 +136,8 @@ class _Stream(Protocol):
 
     @property
     def has_output(self) -> bool: ...
+    @property
+    def is_empty(self) -> bool: ...
 
 
 class _Outcome:
@@ -188,6 +200,10 @@ class _Translator:
     def has_output(self) -> bool:
         return self._grammar.parts > 0 or bool(self._outcome.stops)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.has_output
+
     def write(self, events: Iterable[Event]) -> bytes:
         """The bytes of events that the decoder gave."""
         if self._grammar.complete:
@@ -224,6 +240,8 @@ class _PassThrough:
 
     __slots__ = ("_ctx", "_outcome", "_rename", "_target", "has_output")
 
+    is_empty = False
+
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
         self._target = target
         self._ctx = ctx
@@ -249,8 +267,20 @@ class _Follower:
     """
 
     __slots__ = (
-        "_adapt", "_check", "_ctx", "_decoder", "_grammar", "_outcome", "_past", "_rename",
-        "_splitter", "_target", "_translator", "has_output",
+        "_adapt",
+        "_check",
+        "_ctx",
+        "_decoder",
+        "_grammar",
+        "_mends",
+        "_outcome",
+        "_past",
+        "_reads",
+        "_rename",
+        "_splitter",
+        "_target",
+        "_translator",
+        "has_output",
     )  # fmt: skip
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
@@ -263,11 +293,14 @@ class _Follower:
         """What checks calls without changing them."""
         self._grammar = Grammar()
         self._rename = _rename_model(ctx)
+        self._reads = _no_newest_form(codec.SURFACE) if ctx.answer_form else None
+        """Whether the client can read an event, where not all can."""
         self._check = codec.StreamCheck()
         lines = codec.SURFACE.stream.media_type == _LINES
         self._splitter = EventSplitter(
             self._check, lines=lines, comments=codec.SURFACE.stream.comments
         )
+        self._mends = ctx.options.mend == "on"
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
@@ -276,10 +309,8 @@ class _Follower:
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
-        passed = self._pass(self._splitter.feed(data))
-        # An error that comes first can still be sent in place of an answer.
-        self.has_output = self.has_output or self._outcome.error is None
-        return passed
+        self.has_output = True
+        return self._pass(self._splitter.feed(data))
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())
@@ -288,6 +319,8 @@ class _Follower:
         passed += self._rename.close() if self._rename else b""
         known, before = self._outcome.error, len(self._past)
         self._follow(self._decoder.close())
+        if not self._mends:
+            return passed
         if self._outcome.error is not known:
             # What was passed on did not end; a client must not take it for complete. The error
             # must not be read as part of an event that was torn.
@@ -306,12 +339,17 @@ class _Follower:
         rest = self._rename.close() if self._rename else b""
         return rest + _encode_error(self._target, self._ctx, self._outcome)
 
+    @property
+    def is_empty(self) -> bool:
+        return self._grammar.parts == 0 and not self._outcome.stops
+
     def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
         passed: list[bytes] = []
-        translator = self._translator
+        translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
-                if translator is None and not piece.readable:
+                wrong = not piece.readable and self._mends
+                if translator is None and (wrong or not (reads is None or reads(piece.raw))):
                     translator, _ = self._hand_over("events", len(self._past))
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))
@@ -372,6 +410,10 @@ class _Follower:
             return b""
         self._outcome.see(_broken_off(why, self._grammar, self._ctx)[-1])
         return _encode_error(self._target, self._ctx, self._outcome)
+
+
+def _no_newest_form(surface: Surface) -> Callable[[bytes], bool]:
+    return lambda raw: not any(mark in raw for mark in surface.newest_form_marks)
 
 
 def _broken_off(why: str, grammar: Grammar, ctx: Context) -> list[Event]:

@@ -107,6 +107,9 @@ class CallSupport(Struct, frozen=True, kw_only=True):
     arguments: Literal["text", "object"] = "text"
     """How arguments are written."""
 
+    stops: frozenset[str] = frozenset()
+    """The words by which an answer says that it stops for calls; none: it need not say so."""
+
 
 class ToolSupport(Struct, frozen=True, kw_only=True):
     """Tools that can be declared, and tool choice."""
@@ -342,6 +345,12 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     requires_max_tokens: bool = False
     """A request must give a token limit."""
+
+    answer_form_marks: tuple[bytes, ...] = ()
+    """Bytes without which all requests have answers of one form; see `ir.Request.answer_form`."""
+
+    newest_form_marks: tuple[bytes, ...] = ()
+    """Bytes in an answer that clients of an earlier form cannot read."""
 
     earlier_keys: frozenset[str] = frozenset()
     """Wire keys that point to turns which the provider keeps; calls may stand there."""

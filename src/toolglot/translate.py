@@ -18,19 +18,21 @@ from toolglot.adapt import (
     context_of_request,
     restrict_request,
 )
+from toolglot.adapt.answers.mend_calls import was_normalised
 from toolglot.adapt.calls.ids import chooses_ids
 from toolglot.adapt.reasoning.sealed_state import TAG
+from toolglot.adapt.tools.tool_rules import apply_rules
 from toolglot.context import Context, Options
 from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.providers import surface_for
 from toolglot.receipt import Receipt, Severity
-from toolglot.registry import get_protocol
+from toolglot.registry import get_protocol, protocol_name
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
 from toolglot.wire.member_paths import without_members
-from toolglot.wire.message import WireRequest, WireResponse, read_body
+from toolglot.wire.message import WireRequest, WireResponse, plain_body, read_body
 
 Body = bytes | str | dict[str, Any]
 
@@ -42,14 +44,14 @@ def decode_request(
     body: Body, *, source: str, path: str = "", context: Context | None = None
 ) -> Request:
     """The interlingua of a request in the protocol `source`."""
-    codec = get_protocol(source)
+    codec = get_protocol(protocol_name(source))
     ctx = context or Context(source=codec.SURFACE)
     return codec.decode_request(WireRequest(body=read_body(body, ctx), path=path), ctx)
 
 
 def encode_request(request: Request, *, target: str, context: Context | None = None) -> WireRequest:
     """A request in the protocol `target`."""
-    codec = get_protocol(target)
+    codec = get_protocol(protocol_name(target))
     return codec.encode_request(request, context or Context(target=codec.SURFACE))
 
 
@@ -57,8 +59,8 @@ def decode_response(
     body: Body, *, source: str, status: int = 200, context: Context | None = None
 ) -> Response | ApiError:
     """The interlingua of a response or an error in the protocol `source`."""
-    codec = get_protocol(source)
-    ctx = context or _context(Options(), source, source, body)
+    codec, body = get_protocol(protocol_name(source)), plain_body(body)
+    ctx = context or _context(Options(), codec.NAME, codec.NAME, body)
     wire = WireResponse(body=_read_json(body, status, ctx), status=status)
     return codec.decode_response(wire, ctx)
 
@@ -67,7 +69,7 @@ def encode_response(
     response: Response | ApiError, *, target: str, context: Context | None = None
 ) -> WireResponse:
     """A response or an error in the protocol `target`."""
-    codec = get_protocol(target)
+    codec = get_protocol(protocol_name(target))
     return codec.encode_response(response, context or Context(target=codec.SURFACE))
 
 
@@ -82,16 +84,18 @@ def translate_request(
 ) -> tuple[WireRequest, Receipt]:
     """A request for `target` from one in the protocol `source`, and what that changed.
 
+    Protocols may be named by a provider that speaks them; `provider=` applies its rules.
     `path` is the URL path it came on, for protocols that keep the model there. Options are the
     fields of `Options`: `strict`, `max_tokens`, `model` and so on.
     """
+    source, target, body = protocol_name(source), protocol_name(target), plain_body(body)
     ctx = context or _context(Options(**options), source, target, body)
     wire = WireRequest(body=read_body(body, ctx), path=path)
     if context is None:
         ctx.target = provider_surface(ctx.options, target, _model_of(wire, source))
     request = get_protocol(source).decode_request(wire, ctx)
     if ctx.options.model is None and passes_through(body, source, target, ctx.options):
-        if ctx.target is ctx.source:
+        if ctx.target is ctx.source and ctx.options.rules is None:
             return wire, ctx.receipt()
         restricted = restrict_wire(request, wire.body, ctx)
         return restricted or wire, ctx.receipt()
@@ -105,7 +109,7 @@ def provider_surface(options: Options, protocol: str, model: str) -> Surface:
 
 def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | None:
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
-    restricted = restrict_request(request, ctx)
+    restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
     if restricted is request and target.limits.name is None and not target.body.dropped:
         return None
@@ -147,7 +151,9 @@ def encode_request_for(request: Request, source: str, target: str, ctx: Context)
 
 def passes_through(body: Body, source: str, target: str, options: Options) -> bool:
     """Whether a request is sent as it came: it stays in its protocol and nothing in it is ours."""
-    if source != target or chooses_ids(options) or options.emulated_dialect is not None:
+    if source != target or chooses_ids(options) or options.legacy_functions:
+        return False
+    if options.emulated_dialect is not None:
         return False
     surface = get_protocol(source).SURFACE
     return not (_has_sealed_state(body, surface) or _has_attribution(body, surface, options))
@@ -169,6 +175,7 @@ def translate_response(
     `request` is what the client had asked, in its own protocol; the answer then names the model
     that it asked for and repeats what its protocol repeats.
     """
+    source, target, body = protocol_name(source), protocol_name(target), plain_body(body)
     ctx = context or answer_context(source, target, body, request, Options(**options))
     wire = read_response(body, status, headers, ctx)
     response = get_protocol(source).decode_response(wire, ctx)
@@ -182,9 +189,16 @@ def encode_response_for(
     its protocol and nothing in it changes.
     """
     adapted = adapt_response(response, ctx) if isinstance(response, Response) else response
-    if adapted is response and ctx.source is ctx.target:
+    stays = adapted is response and ctx.source is ctx.target and not was_normalised(ctx)
+    if stays and not (ctx.answer_form and _is_newest_form(wire, ctx)):
         return wire
     return get_protocol(target).encode_response(adapted, ctx)
+
+
+def _is_newest_form(wire: WireResponse, ctx: Context) -> bool:
+    """Whether a client of an earlier form cannot read an answer."""
+    data = wire.data()
+    return any(mark in data for mark in ctx.surfaces[1].newest_form_marks)
 
 
 def read_response(
@@ -228,7 +242,7 @@ def answer_context(
     if not isinstance(request, Request):
         sent = _asked(request, client, Context(source=client, target=provider))
     ctx.request, ctx.declared = asked, asked.tools
-    if provider is not client or options.emulated_dialect is not None:
+    if provider is not client or options.rules is not None or options.emulated_dialect is not None:
         done = context_of_request(sent, client, provider, options)
         ctx.undo, ctx.declared = done.undo, done.declared
     return ctx

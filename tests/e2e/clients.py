@@ -151,7 +151,7 @@ async def drive(
     )
     command = [
         sys.executable, "-m", "toolglot", "run", name, "--protocol", protocol, "--gateway", url,
-        "--model", model, "--no-check", "--", *_HEADLESS[name](prompt),
+        "--model", model, "--", *_HEADLESS[name](prompt),
     ]  # fmt: skip
     environment = _QUIET | {
         "HOME": str(home),

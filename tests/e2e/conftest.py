@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from toolglot.registry import PROTOCOLS
-
 PAGE = """\
 # Compatibility
 
-Agent clients as they come from npm, run through the gateway by `make e2e`. Each speaks its own
-protocol; the upstream behind the gateway speaks the one at the head of the column and plays a
-scenario. The upstream is scripted, the clients and the gateway are real. `ok` means that the client
-showed what the scenario expects and that the upstream found nothing wrong with what it was sent.
+Agent clients as they come from npm, run through the gateway by one run of `make e2e`. Each speaks
+its own protocol and asks for a model by its real name; Codex also asks for models of its own, for
+which it sends other tools. `toolglot run` sends its own small request first.
+
+No provider was asked. Each column is a strict simulation of the provider at its head, rules as of
+{as_of}: it refuses, in the provider's words, what the provider refuses, and plays a scenario
+([strict-upstreams.md](strict-upstreams.md)). The clients and the gateway are real. `ok` means that
+the client showed what the scenario expects, that nothing was refused, and that nothing was wrong
+with what the upstream was sent.
 
 {count}
 
@@ -43,30 +46,18 @@ class _Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         said = dict(report.user_properties)
         if report.when == "call" and "trial" in said:
-            client, protocol, upstream, scenario = said["trial"]
-            self._cells[scenario][f"{client} ({protocol})"][upstream] = said["outcome"]
+            row, upstream, scenario = said["trial"]
+            self._cells[scenario][row][upstream] = said["outcome"]
 
     def pytest_sessionfinish(self) -> None:
         if self._file and self._cells:
-            file = Path(self._file)
-            if file.exists():
-                self._recall(file.read_text(encoding="utf-8"))
-            file.write_text("\n".join(self._page()) + "\n", encoding="utf-8")
-
-    def _recall(self, page: str) -> None:
-        """What was not run this time stays as it was."""
-        scenario, upstreams = "", list(PROTOCOLS)
-        for line in page.splitlines():
-            if line.startswith("## "):
-                scenario = line.removeprefix("## ")
-            elif line.startswith("| ") and " (" in line and not line.startswith("| Client"):
-                name, *cells = (cell.strip() for cell in line.strip("| ").split(" | "))
-                for upstream, cell in zip(upstreams, cells, strict=True):
-                    if cell != _NOT_RUN:
-                        self._cells[scenario][name].setdefault(upstream, cell)
+            text = "\n".join(self._page()) + "\n"
+            Path(self._file).write_text(text, encoding="utf-8")
 
     def _page(self) -> list[str]:
         from tests.upstreams.scenarios import SCENARIOS
+        from tests.upstreams.strict.check import AS_OF
+        from tests.upstreams.strict.upstreams import IN_TRIALS
 
         from toolglot.cli.clients import CLIENTS
 
@@ -75,16 +66,18 @@ class _Collector:
             c for rows in self._cells.values() for row in rows.values() for c in row.values()
         ]
         count = f"{outcomes.count('ok')} of {len(outcomes)} trials are ok."
-        lines = [PAGE.format(versions=versions, count=count)]
+        lines = [PAGE.format(versions=versions, count=count, as_of=AS_OF)]
+        titles = [each.title for each in IN_TRIALS]
         for scenario in (name for name in SCENARIOS if name in self._cells):
             rows = self._cells[scenario]
             meaning = " ".join((SCENARIOS[scenario].__doc__ or "").split())
             lines += [f"## {scenario}", "", meaning, ""]
-            lines.append("| Client (protocol) | " + " | ".join(PROTOCOLS) + " |")
-            lines.append("| --- |" + " --- |" * len(PROTOCOLS))
+            played = [each for each in titles if any(each in cells for cells in rows.values())]
+            lines.append("| Client (protocol) | " + " | ".join(played) + " |")
+            lines.append("| --- |" + " --- |" * len(played))
             lines += (
                 f"| {name} | "
-                + " | ".join(_cell(cells.get(each, _NOT_RUN)) for each in PROTOCOLS)
+                + " | ".join(_cell(cells.get(each, _NOT_RUN)) for each in played)
                 + " |"
                 for name, cells in sorted(rows.items())
             )

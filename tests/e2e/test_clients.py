@@ -1,4 +1,8 @@
-"""Real clients through the gateway, with every upstream, in every scenario (S1-45)."""
+"""Real clients through the gateway, with every upstream, in every scenario (S1-45).
+
+The upstreams are strict simulations of providers, with real names of models, and `toolglot run`
+sends its own small request first.
+"""
 
 import asyncio
 
@@ -7,31 +11,46 @@ from tests.e2e import through
 from tests.e2e.clients import UnavailableError, program
 from tests.e2e.trial import Trial, attempt
 from tests.upstreams.scenarios import SCENARIOS
+from tests.upstreams.strict.upstreams import (
+    ANTHROPIC,
+    BY_PROTOCOL,
+    GOOGLE,
+    IN_TRIALS,
+    OLLAMA,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+)
 
 from toolglot.cli.clients import CLIENTS
-from toolglot.registry import PROTOCOLS
+
+OWN_MODELS = {"codex": ("gpt-5.5", "gpt-6.1-sol")}
+"""Models of its own for which a client sends other tools than for models that it does not know."""
+AT_MANY = ("one-tool", "parallel")
+"""Scenarios that are played with every strict upstream; the others with one for each protocol."""
 
 TRIALS = [
-    Trial(client, protocol, upstream, scenario)
+    Trial(client, protocol, upstream, scenario, asks)
     for scenario in SCENARIOS
     for client, row in CLIENTS.items()
+    for asks in ("", *OWN_MODELS.get(client, ()))
     for protocol in row.setups
-    for upstream in PROTOCOLS
+    for upstream in (IN_TRIALS if scenario in AT_MANY else BY_PROTOCOL.values())
 ]
 
 SMOKE = [
-    Trial("claude", "anthropic", "openai-chat", "parallel"),
-    Trial("claude", "anthropic", "gemini", "sloppy"),
-    Trial("claude", "anthropic", "openai-responses", "cut"),
-    Trial("codex", "openai-responses", "anthropic", "parallel"),
-    Trial("codex", "openai-responses", "ollama", "image"),
-    Trial("gemini", "gemini", "openai-responses", "parallel"),
-    Trial("gemini", "gemini", "anthropic", "one-tool"),
-    Trial("opencode", "anthropic", "gemini", "parallel"),
-    Trial("opencode", "openai-responses", "ollama", "one-tool"),
-    Trial("opencode", "openai-chat", "openai-responses", "image"),
-    Trial("qwen", "anthropic", "openai-chat", "parallel"),
-    Trial("qwen", "openai-chat", "gemini", "one-tool"),
+    Trial("claude", "anthropic", OPENAI_CHAT, "parallel"),
+    Trial("claude", "anthropic", GOOGLE, "sloppy"),
+    Trial("claude", "anthropic", OPENAI_RESPONSES, "cut"),
+    Trial("codex", "openai-responses", ANTHROPIC, "parallel"),
+    Trial("codex", "openai-responses", OLLAMA, "image"),
+    Trial("codex", "openai-responses", ANTHROPIC, "one-tool", "gpt-5.5"),
+    Trial("gemini", "gemini", OPENAI_RESPONSES, "parallel"),
+    Trial("gemini", "gemini", ANTHROPIC, "one-tool"),
+    Trial("opencode", "anthropic", GOOGLE, "parallel"),
+    Trial("opencode", "openai-responses", OLLAMA, "one-tool"),
+    Trial("opencode", "openai-chat", OPENAI_RESPONSES, "image"),
+    Trial("qwen", "anthropic", OPENAI_CHAT, "parallel"),
+    Trial("qwen", "openai-chat", GOOGLE, "one-tool"),
 ]
 """Each client with two upstreams that are not its own, and each upstream twice."""
 
@@ -45,8 +64,7 @@ def judge(trial, tmp_path, record_property):
     except UnavailableError as error:
         pytest.skip(str(error))
     outcome = asyncio.run(attempt(trial, tmp_path, through.gateway))
-    parts = (trial.client, trial.protocol, trial.upstream, trial.scenario)
-    record_property("trial", parts)
+    record_property("trial", (trial.row, trial.upstream.title, trial.scenario))
     record_property("outcome", KNOWN.get(trial) or outcome.reason or "ok")
     tail = f"{outcome.ran.out[-1500:]}\n{outcome.ran.err[-1500:]}"
     if trial in KNOWN:
@@ -74,7 +92,7 @@ def test_smoke(trial, tmp_path, record_property):
 @pytest.mark.e2e_smoke
 def test_smoke_is_wide_enough():
     for client in CLIENTS:
-        foreign = {t.upstream for t in SMOKE if t.client == client and t.upstream != t.protocol}
-        assert len(foreign) >= 2, client
-    for upstream in PROTOCOLS:
+        trials = [t for t in SMOKE if t.client == client and t.upstream.protocol != t.protocol]
+        assert len({t.upstream for t in trials}) >= 2, client
+    for upstream in BY_PROTOCOL.values():
         assert sum(trial.upstream == upstream for trial in SMOKE) >= 2, upstream

@@ -3,15 +3,17 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.gateway.running import listening, provider, to
+from tests.gateway.running import listening, to
+from tests.upstreams.strict.upstreams import StrictUpstream
 
 from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 
 
 @asynccontextmanager
-async def gateway(protocol: str, url: str) -> AsyncIterator[str]:
-    """A gateway that sends all requests to one upstream."""
-    providers = {"scripted": provider(protocol, url, retries=2)}
-    async with listening(make_app(Config(providers=providers, routes=(to("scripted"),)))) as base:
+async def gateway(upstream: StrictUpstream, url: str) -> AsyncIterator[str]:
+    """A gateway that sends all requests to one model of one strict upstream."""
+    providers = {"strict": upstream.at(url, retries=2)}
+    routes = (to(f"strict/{upstream.model}"),)
+    async with listening(make_app(Config(providers=providers, routes=routes))) as base:
         yield base

@@ -1,4 +1,4 @@
-"""One trial: a real client plays a scenario with a scripted upstream, and is judged."""
+"""One trial: a real client plays a scenario with a strict upstream, and is judged."""
 
 import struct
 import zlib
@@ -11,6 +11,7 @@ from secrets import token_hex
 from tests.e2e.clients import Ran, drive
 from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.upstreams.server import ScriptedUpstream
+from tests.upstreams.strict.upstreams import StrictUpstream
 
 PROMPT = "Look at what is in this folder and tell me."
 LIMIT = 100.0
@@ -20,8 +21,8 @@ _NAMELESS = {("opencode", "gemini")}
 MOST_REQUESTS = 40
 """A client that asks more often goes round in circles."""
 
-Through = Callable[[str, str], AbstractAsyncContextManager[str]]
-"""The address of a gateway, from the protocol and the address of the upstream behind it."""
+Through = Callable[[StrictUpstream, str], AbstractAsyncContextManager[str]]
+"""The address of a gateway, from the upstream behind it and the address of that."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,21 @@ class Trial:
 
     client: str
     protocol: str
-    upstream: str
+    upstream: StrictUpstream
     scenario: str
+    asks: str = ""
+    """The model that the client asks for, where it is not that of the upstream: one of its own, for
+    which it sends other tools."""
+
+    @property
+    def row(self) -> str:
+        """The row of the page that it belongs to."""
+        return f"{self.client} {self.asks}".strip() + f" ({self.protocol})"
 
     def __str__(self) -> str:
-        return f"{self.client}-{self.protocol}-{self.upstream}-{self.scenario}"
+        asks = f"-{self.asks}" if self.asks else ""
+        upstream = f"{self.upstream.protocol}-{self.upstream}"
+        return f"{self.client}{asks}-{self.protocol}-{upstream}-{self.scenario}"
 
 
 @dataclass(frozen=True)
@@ -76,13 +87,14 @@ async def attempt(trial: Trial, root: Path, through: Through) -> Outcome:
         picture=str(picture),
         pixels=pixels,
         keeps_ids=(trial.client, trial.protocol) not in _NAMELESS,
+        spares_checks=True,
     )
     async with scripted as upstream, through(trial.upstream, upstream.url) as url:
         ran = await drive(
             trial.client,
             trial.protocol,
             url=url,
-            model="scripted",
+            model=trial.asks or trial.upstream.model,
             prompt=PROMPT,
             root=root,
             limit=LIMIT,

@@ -66,6 +66,10 @@ def test_a_file_is_read(tmp_path):
         ("port = 8100", "port = 70000", 2, "server.port: Expected `int` <= 65535"),
         ("port = 8100", "workers = 0", 2, "server.workers: Expected `int` >= 1"),
         ("port = 8100", 'log = "loud"', 2, "expected one of debug, info, warning, error"),
+        ("[server]", 'mend = "no"\n[server]', 1, "mend: Invalid enum value 'no'; expected one of"),
+        ("api_key", 'mend = "no"\napi_key', 6, "providers.work.mend: Invalid enum value 'no'"),
+        ("api_key", 'mend = "no"\napi_key', 6, "expected one of on, off"),
+        ("[server]", "mend = true\n[server]", 1, "mend: Expected `str`, got `bool`"),
         ('"work/*"', "[]", 14, "routes[1].to: Expected `array` of length >= 1"),
         ('"work/*"', '"work"\npick = "best"', 15, "expected one of first, weighted, least-busy"),
         ("api_key", "base_url", 6, "begins with http:// or https://"),
@@ -82,6 +86,24 @@ def test_a_file_is_read(tmp_path):
             '[providers.work.rules]\n"limits.most" = "much"\n[[routes]]\nmatch = "c',
             9,
             "providers.work.rules.limits.most: Expected `int | null`, got `str`",
+        ),
+        *(
+            (
+                '[[routes]]\nmatch = "c',
+                f'[[providers.work.tool_rules]]\n{line}\n[[routes]]\nmatch = "c',
+                at,
+                f"providers.work.tool_rules[0]{words}",
+            )
+            for line, at, words in (
+                ('filter = "plan"', 9, ".filter: Expected `array`, got `str`"),
+                ('fliter = ["plan"]', 9, ".fliter: there is no such key; perhaps filter?"),
+                ("rename = { cat = 3 }", 9, ".rename"),
+                ('client = "codex"\npreset = "nope"', 10, ".preset: 'nope' is none of codex-ant"),
+                ('protocol = "chat"\nclean = true', 9, ".protocol: expected one of anthropic"),
+                ('client = "codex"', 8, ": there is no rule in it: give one of filter, rename"),
+                ('filter = ["cat"]\nrename = { cat = "x" }', 10, ".rename.cat: the tool is filt"),
+                ("repeat_limit = 0", 9, ".repeat_limit: Expected `int` >= 1"),
+            )
         ),
         ('api_key = "env:WORK_KEY"', 'schema_dialect = "none"', 6, "'none' is none of "),
         (

@@ -26,6 +26,7 @@ _SETTINGS = tuple(
         "tools",
         "extras",
         "wire_form",
+        "answer_form",
         "reasoning",
         "output",
         "tool_choice",

@@ -142,7 +142,6 @@ LEARNED = {
     "output-schema": [{"outputs": ["json", "text"]}] * 2,
     "output-json": [{"outputs": ["schema", "text"]}],
     "output-beside-tools": [{"sampling.dropped": ["output"]}] * 3,
-    "cache-marks-most": [{"cache.max_marks": 4}],
     "cache-not-allowed": [{"cache.marks": False}],
     "temperature-only": [{"sampling.temperature": [1.0, 1.0]}],
     "temperature-range": [

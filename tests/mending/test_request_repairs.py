@@ -22,6 +22,10 @@ def said(*content):
     return {"role": "assistant", "content": [*content]}
 
 
+def marked(number):
+    return {"type": "text", "text": str(number), "cache_control": {"type": "ephemeral"}}
+
+
 def gemini(*contents):
     return {"contents": [{"role": role, "parts": [*parts]} for role, *parts in contents]}
 
@@ -72,6 +76,12 @@ SEEN = {"functionResponse": {"name": "look", "response": {"a": 1}}}
             "anthropic",
             claude(ASK, {"role": "assistant", "content": "We"}),
             claude(ASK),
+        ),
+        (
+            "cache-marks",
+            "anthropic",
+            {**claude(ASK), "system": [marked(number) for number in range(5)]},
+            {**claude(ASK), "system": [{"type": "text", "text": "0"}, *map(marked, range(1, 5))]},
         ),
         (
             "blank-text",

@@ -249,7 +249,7 @@ def test_one_bad_call_harms_no_other():
         ("chat", {"choices": "none"}, "choices"),
         ("responses", {"output": [{**ITEM, "name": 5}]}, "output[0].name"),
         ("claude", {"content": [{**BLOCK, "id": None}]}, "content[0].id"),
-        ("claude", {"content": [{**BLOCK, "input": 5}]}, "content[0].input"),
+        ("claude", {"content": [{**BLOCK, "name": 5}]}, "content[0].name"),
     ],
 )
 def test_what_is_malformed_is_refused_with_its_path(protocol, response, path):
@@ -257,6 +257,17 @@ def test_what_is_malformed_is_refused_with_its_path(protocol, response, path):
     with pytest.raises(DecodeError) as caught:
         parse_tool_calls(response, protocol)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize(("value", "text"), [(5, "5"), ("plain", '"plain"'), ([1], "[1]")])
+def test_strict_refuses_arguments_that_are_no_object(value, text):
+    """S2-18, case-50: otherwise they are given as they are."""
+    response = {"content": [{**BLOCK, "input": value}], "stop_reason": "tool_use"}
+    [call] = parse_tool_calls(response, "claude")
+    assert (call.arguments, call.input, call.invalid) == (text, {"$value": value}, "")
+    with pytest.raises(DecodeError, match="no JSON object") as caught:
+        parse_tool_calls(response, "claude", strict=True)
+    assert caught.value.path == "tool_calls[0].arguments"
 
 
 # --- continuity -----------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ from toolglot import (
     translate_request,
     translate_response,
 )
-from toolglot.protocols.openai_chat._legacy import encode_legacy
 
 SCHEMA = {
     "type": "object",
@@ -401,8 +400,8 @@ def test_the_form_before_tools_is_written_when_asked_for(source):
         user(result("25")),
         tools=(ir.FunctionTool(**WEATHER, parameters=SCHEMA),),
     )
-    wire, _ = carried(request, source, "openai-chat")
-    legacy = encode_legacy(wire.body)
+    wire, _ = carried(request, source, "openai-chat", legacy_functions=True)
+    legacy = wire.body
     assert legacy["functions"] == LEGACY["functions"]
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & legacy.keys()
     _, made, given = legacy["messages"]

@@ -75,9 +75,9 @@ WRITTEN_WITHOUT = {
     "anthropic-no_block_stop": {
         "stop"
     },  # the wire has no word for a limit in a call that has ended
-    "anthropic-no_index": {"usage"},  # counts that a server left out are 0
-    "anthropic-no_start": {"usage"},
-    "anthropic-usage_only": {"usage"},
+    "anthropic-no_index": {"usage", "model"},  # counts that a server left out are 0
+    "anthropic-no_start": {"usage", "model"},  # and a model that it did not name is unknown
+    "anthropic-usage_only": {"usage", "model"},
     "ollama-case17": {"created"},
 }
 """Keys of a stream that are not the same once it is written."""

@@ -75,7 +75,10 @@ def calls(response: bytes) -> list[ir.Json]:
     assert_type(found, list[toolglot.ToolCall])
     rules = toolglot.ToolRules(rename={"a": "b"})
     assert_type(toolglot.map_tool_call(found[0], rules), toolglot.ToolCall)
-    assert_type(toolglot.format_tools([], "anthropic"), list[ir.Json])
+    formatted = toolglot.format_tools([], "anthropic")
+    assert_type(formatted, toolglot.FormattedTools)
+    assert_type(formatted.receipt, toolglot.Receipt)
+    assert_type(formatted.restore(found[0]), toolglot.ToolCall)
     assert_type(toolglot.is_compatible({}, "gemini"), tuple[bool, list[str]])
     assert_type(toolglot.format_tool_result("1", "f", 3, "ollama"), ir.Json)
     outputs = [toolglot.ToolOutput("1", "sunny")]

@@ -128,8 +128,15 @@ def restrict_request(request: Request, ctx: Context) -> Request:
         return request
     declared = request.tools
     request = _through(TOOL_RESTRICTIONS, request, ctx)
-    if request.tools is not declared or target.tools.choices != source.tools.choices:
+    rules = target.tools.choices, target.tools.name_rule
+    if request.tools is not declared or rules != (source.tools.choices, source.tools.name_rule):
         request = _through(RENAMED_TOOLS, request, ctx)
+    if target.schema != source.schema:
+        request = narrow_schemas(request, ctx)
+    if target.outputs != source.outputs:
+        request = adapt_output(request, ctx)
+    if target.cache != source.cache:
+        request = adapt_cache_marks(request, ctx)
     if target.reasoning != source.reasoning:
         request = _through(REASONING_RESTRICTIONS, request, ctx)
     request = _through(RESTRICTIONS, request, ctx)
@@ -140,6 +147,7 @@ def restrict_request(request: Request, ctx: Context) -> Request:
 
 def adapt_in_protocol(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
+    request = apply_rules(request, ctx)
     if ctx.options.emulated_dialect is not None:
         return restrict_request(emulate_tools_only(request, ctx), ctx)
     request = unseal(request, ctx)

@@ -97,6 +97,7 @@ def replay(folder: Path) -> tuple[Result | None, Result | None]:
             now=meta.now,
             repairs=meta.repairs,
             clock=clock,
+            answer_id=meta.answer_id,
         )
         whole = folder / CONTINUED
         asked = (whole if whole.exists() else folder / "client.request.json").read_bytes()

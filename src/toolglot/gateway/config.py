@@ -9,13 +9,14 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from toolglot.base_urls import endpoint_protocol, from_variable, is_same_server, profile_at
 from toolglot.context import ProviderOptions
@@ -25,7 +26,7 @@ from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
 from toolglot.providers import check_overrides
 from toolglot.registry import PROTOCOLS
-from toolglot.rules import PRESETS
+from toolglot.rules import PRESETS, ToolRules, combine_rules
 from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import ID_RULES
 
@@ -93,6 +94,35 @@ class Timeouts(_Table, frozen=True, kw_only=True):
     idle: _Seconds = 300.0
 
 
+class ToolRulesFor(ToolRules, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Rules for the tools of some requests: those for which all that is said here holds."""
+
+    client: str | None = None
+    """How the `User-Agent` of the client begins, in any case; `*` matches anything: `codex`."""
+
+    protocol: str | None = None
+    """The protocol that the client speaks."""
+
+    model: str | None = None
+    """The model that is asked for; `*` matches anything."""
+
+    preset: str | None = None
+    """Rules by name, to which the others here are added."""
+
+    def holds(self, protocol: str, user_agent: str, model: str) -> bool:
+        """Whether these rules are for such requests."""
+        client = self.client
+        return (
+            (client is None or fnmatchcase(user_agent.lower(), f"{client.lower()}*"))
+            and self.protocol in (None, protocol)
+            and (self.model is None or fnmatchcase(model, self.model))
+        )
+
+    def all_rules(self) -> tuple[ToolRules, ...]:
+        """Those of the preset, and these."""
+        return (PRESETS[self.preset], self) if self.preset else (self,)
+
+
 class Provider(_Table, frozen=True, kw_only=True):
     """A provider: one that is known (`profile`) or any URL that speaks a protocol."""
 
@@ -143,6 +173,9 @@ class Provider(_Table, frozen=True, kw_only=True):
     rules: str | Mapping[str, Any] | None = None
     """The name of a preset of tool rules, or a table of facts that are laid over the provider's
     rule book: `"tools.kinds" = ["function"]`."""
+
+    tool_rules: tuple[ToolRulesFor, ...] = ()
+    """What is done to the tools of clients: filter, rename, map parameters, guide."""
 
     options: ProviderOptions = ProviderOptions()
     """More options of translation, as the library has them."""
@@ -248,7 +281,9 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, next(words, ())
 
 
-_WORDS: Final = dict(_words(Config, Server, Provider, ProviderOptions, Timeouts, RouteConfig))
+_WORDS: Final = dict(
+    _words(Config, Server, Provider, ProviderOptions, Timeouts, RouteConfig, ToolRulesFor)
+)
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
@@ -365,10 +400,27 @@ def _named_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]
     if isinstance(provider.rules, Mapping):
         for fact, problem in check_overrides(provider.rules):
             yield f"{where}.rules.{fact}", problem
+    for index, rules in enumerate(provider.tool_rules):
+        yield from _tool_rule_problems(f"{where}.tool_rules[{index}]", rules)
     for key, known in _NAMED.items():
         named = getattr(provider, key)
         if isinstance(named, str) and named not in known:
             yield f"{where}.{key}", f"{named!r} is none of {', '.join(known)}"
+
+
+def _tool_rule_problems(where: str, rules: ToolRulesFor) -> Iterator[tuple[str, str]]:
+    if rules.protocol not in (None, *PROTOCOLS):
+        yield f"{where}.protocol", f"expected one of {', '.join(PROTOCOLS)}"
+    if rules.preset not in (None, *PRESETS):
+        yield f"{where}.preset", f"{rules.preset!r} is none of {', '.join(PRESETS)}"
+        return
+    combined = combine_rules(rules.all_rules())
+    if combined in (None, ToolRules()):
+        yield where, f"there is no rule in it: give one of {', '.join(_RULES)}"
+    for key in ("rename", "parameters"):
+        for name in getattr(rules, key):
+            if rules.filters(name):
+                yield f"{where}.{key}.{name}", "the tool is filtered, so it has no other name"
 
 
 def _no_profile(name: str) -> str:
@@ -385,6 +437,7 @@ _NAMED: Final[Mapping[str, Collection[str]]] = {
     "rules": PRESETS,
 }
 """What can be named in a provider, and the names."""
+_RULES: Final = tuple(field.name for field in fields(ToolRules))
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]+)`")
 
 

@@ -24,6 +24,13 @@ _SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 
 
+class Caller(Struct, frozen=True):
+    """A client, for rules that are for some clients only."""
+
+    protocol: str = ""
+    user_agent: str = ""
+
+
 class IncomingRequest(Struct, frozen=True, kw_only=True):
     """One request of a client for a model."""
 
@@ -43,6 +50,11 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     """What the client gave as its key."""
     holder: VirtualKey | None = None
     """Whose key it is, where keys are asked for."""
+
+    @property
+    def caller(self) -> Caller:
+        """Which client this is, as far as it says so."""
+        return Caller(self.protocol, self.headers.get("user-agent", ""))
 
     @property
     def owner(self) -> str:

@@ -11,7 +11,7 @@ history, which says nothing of the next request.
 """
 
 from toolglot.mending.error_words import ErrorWords, read_error
-from toolglot.mending.recovered_calls import failed_text, failed_text_in
+from toolglot.mending.recovered_calls import failed_text
 from toolglot.mending.refusals import (
     Mending,
     RefusalRow,
@@ -28,7 +28,6 @@ __all__ = [
     "Mending",
     "RefusalRow",
     "failed_text",
-    "failed_text_in",
     "read_error",
     "read_rows",
     "repair_body",

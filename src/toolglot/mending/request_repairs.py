@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.adapt.messages.prompt_cache import adapt_cache_marks
 from toolglot.context import Context
 from toolglot.history import repair_history
 from toolglot.history.findings import DecodedRequest, decode_body
@@ -123,6 +124,10 @@ _UNKNOWN: Final = " "
 """Servers that ask for reasoning take a blank, and some of them nothing shorter."""
 
 
+def _limit_cache_marks(request: Request, ctx: Context, _given: DecodedRequest) -> Request:
+    return adapt_cache_marks(request, ctx)
+
+
 def _drop_prefill(request: Request, ctx: Context, _given: DecodedRequest) -> Request:
     """The history without the beginning of an answer at its end."""
     messages = request.messages
@@ -156,6 +161,9 @@ REPAIRS: Final[Mapping[str, HistoryRepair]] = {
     ),
     "empty-reasoning": HistoryRepair(
         does="messages without reasoning got an empty one", change=_add_empty_reasoning
+    ),
+    "cache-marks": HistoryRepair(
+        does="there are fewer marks for the prompt cache", change=_limit_cache_marks
     ),
     "prefill": HistoryRepair(does="the beginning of the answer was left out", change=_drop_prefill),
 }

@@ -25,6 +25,12 @@ class CallPlaces(Struct, frozen=True, kw_only=True):
     value: str | None = None
     """Its value, where the member alone does not decide."""
 
+    not_types: tuple[str, ...] = ()
+    """How the type of something ends that has the member and is no call."""
+
+    alone: tuple[str, ...] | None = ()
+    """Members by which a call is known outside of a response; None: it is not."""
+
     content: str = ""
     """The key of a response that is a message itself, and holds more than belongs in a history."""
 
@@ -35,12 +41,22 @@ class CallPlaces(Struct, frozen=True, kw_only=True):
         """Whether a value is a response with a call in it."""
         return any(map(self._is_call, _follow(response, f"{self.turn}.{self.calls}")))
 
-    def whole(self, piece: Json) -> Json:
-        """A response; a bare call or a bare message is wrapped in one."""
+    def has_call_in_piece(self, piece: Any) -> bool:
+        """Whether a value is a call, a list of parts or a message, with a call in it."""
+        if isinstance(piece, list):
+            return any(map(self.has_call_in_piece, piece))
+        return any(map(self._is_known_alone, (piece, *_follow(piece, self.calls))))
+
+    def whole(self, piece: Json | list[Any]) -> Json:
+        """A response; a bare call, list of calls or parts, or message is wrapped in one."""
+        path = f"{self.turn}.{self.calls}"
+        if isinstance(piece, list):
+            return _around(piece, path.rstrip(".").removesuffix("[]"))
         if self._is_call(piece):
-            return _around(piece, f"{self.turn}.{self.calls}")
+            return _around(piece, path)
         first = self.turn.partition(".")[0].removesuffix("[]")
-        bare = "role" in piece and first not in piece and not self.content
+        keys = ("role", self.calls.removesuffix("[]"))
+        bare = first not in piece and not self.content and any(key in piece for key in keys)
         return _around(piece, self.turn) if bare else piece
 
     def messages(self, response: Json) -> list[Json]:
@@ -55,7 +71,12 @@ class CallPlaces(Struct, frozen=True, kw_only=True):
 
     def _is_call(self, value: Any) -> bool:
         found = value.get(self.mark) if isinstance(value, dict) else None
-        return found is not None and self.value in (None, found)
+        if found is None or self.value not in (None, found):
+            return False
+        return not (self.not_types and str(value.get("type")).endswith(self.not_types))
+
+    def _is_known_alone(self, value: Any) -> bool:
+        return self.alone is not None and self._is_call(value) and all(map(value.get, self.alone))
 
 
 def _follow(value: Any, path: str) -> list[Any]:
@@ -68,8 +89,9 @@ def _follow(value: Any, path: str) -> list[Any]:
     return found
 
 
-def _around(value: Json, path: str) -> Json:
+def _around(value: Any, path: str) -> Json:
     """The object in which a path leads to a value."""
+    around: Json = value
     for key in reversed([each for each in path.split(".") if each]):
-        value = {key.removesuffix("[]"): [value] if key.endswith("[]") else value}
-    return value
+        around = {key.removesuffix("[]"): [around] if key.endswith("[]") else around}
+    return around

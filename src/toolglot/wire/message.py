@@ -42,8 +42,15 @@ class WireResponse(Struct, frozen=True, kw_only=True):
         return 200 <= self.status < 300  # noqa: PLR2004 - the meaning of the numbers is HTTP's
 
 
+def plain_body(body: Any) -> Any:
+    """A body; of an object of a provider's SDK, what it has on the wire."""
+    dump = getattr(body, "model_dump", None)
+    return body if dump is None else dump(mode="json", by_alias=True, exclude_unset=True)
+
+
 def read_body(body: Any, ctx: Context | None = None) -> Json:
-    """A JSON object from bytes, text or an object that was parsed already."""
+    """A JSON object from bytes, text, an object that was parsed already, or one of an SDK."""
+    body = plain_body(body)
     if isinstance(body, (bytearray, memoryview)):
         body = bytes(body)
     value = jsontext.decode(body, ctx) if isinstance(body, (bytes, str)) else body

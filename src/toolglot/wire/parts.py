@@ -6,6 +6,7 @@ from toolglot.context import Context
 from toolglot.ir import Inline, Json, Part, Remote, Source, Text, ToolCall
 from toolglot.wire import jsontext
 from toolglot.wire.call_arguments import INVALID_KEY, VALUE_KEY, read_arguments
+from toolglot.wire.fields import Fields, kind_of
 
 ERROR_MARK: Final = "[tool error] "
 """Opens the text of a failed tool result, for protocols without a flag for it."""
@@ -39,6 +40,25 @@ def arguments_text(value: Any) -> str:
         if isinstance(raw, str) and raw and not _is_json(raw):
             return raw
     return jsontext.text(value)
+
+
+def take_arguments(fields: Fields, key: str) -> str | None:
+    """The arguments of a call in a protocol that has them as an object; None if they are left out.
+
+    A text that opens an object is what other protocols have in this place. Any other value is no
+    object, but valid JSON, which must not harm the rest of a conversation: it is kept as it is.
+    """
+    given = fields.take(key)
+    if type(given) is dict:
+        return arguments_text(given)
+    if given is None:
+        return None
+    if type(given) is not str:
+        fields.note("arguments-normalised", key, f"expected object, got {kind_of(given)}")
+        return jsontext.text(given)
+    fields.note("arguments-normalised", key)
+    text = given.lstrip()
+    return given if not text or text[0] == "{" else jsontext.text(given)
 
 
 def _is_json(text: str) -> bool:

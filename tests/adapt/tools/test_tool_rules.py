@@ -6,7 +6,8 @@ import pytest
 
 import toolglot
 from toolglot.calls import is_compatible, map_tool_call
-from toolglot.rules import ToolRules
+from toolglot.exchange import encode_stream
+from toolglot.rules import PRESETS, ToolRules, combine_rules
 
 SYSTEM = """You edit files.
 
@@ -78,7 +79,7 @@ def test_the_preset_filters_guides_and_cleans():
         "my_tool",
     ]
     guidance, prompt = (part["text"] for part in body["system"])
-    assert "shell" in guidance
+    assert "apply_patch is not available. Change files with edit_file." in guidance
     assert prompt == SYSTEM.replace("Use apply_patch for edits.", "").replace(
         "- never call update_plan twice", ""
     )
@@ -91,6 +92,27 @@ def test_guidance_makes_a_system_message_where_there_is_none():
     del request["instructions"]
     body, _ = sent(request, rules="codex-anthropic")
     assert "apply_patch is not available" in json.dumps(body["system"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (("exec_command", "shell"), "Change files with exec_command."),
+        (("shell",), "Change files with run."),
+        (("grep",), None),
+    ],
+)
+def test_guidance_names_only_tools_that_are_declared(declared, said):
+    """S1-41: under the name that they have at the target."""
+    request = codex()
+    request["tools"] = [
+        {**request["tools"][0], "name": name} for name in ("apply_patch", *declared)
+    ]
+    rules = combine_rules([PRESETS["codex-anthropic"], ToolRules(rename={"shell": "run"})])
+    body, _ = sent(request, rules=rules, prompt_cache="off")
+    guidance = body["system"][0]["text"]
+    expected = "apply_patch is not available."
+    assert guidance == (f"{expected} {said}" if said else expected)
 
 
 def test_no_guidance_without_a_filtered_tool():
@@ -151,6 +173,104 @@ def test_a_call_of_a_filtered_tool_reaches_the_client():
         "apply_patch",
         "toolu_1",
     )
+
+
+FREEFORM = {"type": "custom", "name": "apply_patch", "description": "Edits files."}
+NAMESPACE = {
+    "type": "namespace",
+    "name": "files",
+    "description": "Files.",
+    "tools": [
+        {"type": "function", "name": "cat", "parameters": {"type": "object", "properties": {}}}
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "call", "expected"),
+    [
+        (
+            FREEFORM,
+            ("apply_patch", {"input": "*** Begin"}),
+            {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin"},
+        ),
+        (
+            NAMESPACE,
+            ("files__cat", {"path": "a"}),
+            {"type": "function_call", "name": "cat", "namespace": "files"},
+        ),
+        (
+            {"type": "local_shell"},
+            ("local_shell", {"command": ["ls"]}),
+            {"type": "local_shell_call"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_of_a_filtered_tool_is_of_the_kind_that_the_client_declared(
+    tool, call, expected, target, stream
+):
+    """S1-46: freeform calls come back as such, and so do those of namespaces and client tools."""
+    request = codex(tools=[tool])
+    rules = ToolRules(filter=("*",))
+    wire, _ = toolglot.translate_request(
+        request, source="openai-responses", target=target, rules=rules
+    )
+    assert "tools" not in wire.body
+    name, arguments = call
+    call = toolglot.ToolCall(id="call_1", name=name, arguments=json.dumps(arguments))
+    stop = toolglot.ir.StopReason(kind="tool_calls")
+    choice = toolglot.ir.Choice(parts=(call,), stop=stop)
+    made = toolglot.Response(id="r1", model="m", choices=(choice,))
+    exchange = toolglot.Exchange("openai-responses", target, toolglot.Options(rules=rules))
+    exchange.request(json.dumps(request).encode())
+    if stream:
+        translator = exchange.stream()
+        data = encode_stream(made, target, toolglot.Context())
+        out = translator.feed(data) + translator.close()
+        body = json.loads(out.decode().strip().rsplit("data: ", 1)[1])["response"]
+    else:
+        data = toolglot.encode_response(made, target=target).data()
+        body = json.loads(exchange.response(data).data)
+    (item,) = body["output"]
+    assert {key: item[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("protocol", list(toolglot.PROTOCOLS))
+def test_rules_hold_where_a_request_stays_in_its_protocol(protocol):
+    """S1-53: the name at the target in definitions and history, the client's own in answers."""
+    rules = ToolRules(filter=("plan",), rename={"cat": "read"}, parameters={"cat": {"p": "path"}})
+    schema = {"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]}
+    tools = tuple(
+        toolglot.FunctionTool(name=name, parameters=schema) for name in ("plan", "cat", "ls")
+    )
+    user = toolglot.Message(role="user", parts=(toolglot.Text(text="go"),))
+    asked = toolglot.Request(model="m", messages=(user,), tools=tools, max_tokens=9)
+    wire = toolglot.encode_request(asked, target=protocol)
+    exchange = toolglot.Exchange(protocol, protocol, toolglot.Options(rules=rules))
+    sent = exchange.request(wire.data(), wire.path)
+    got = toolglot.decode_request(sent.data, source=protocol, path=sent.path)
+    assert [tool.name for tool in got.tools] == ["read", "ls"]
+    assert got.tools[0].parameters["required"] == ["path"]
+    assert "rule-applied" in {note.code for note in exchange.notes}
+    call = toolglot.ToolCall(id="call_1", name="read", arguments='{"path":"x"}')
+    choice = toolglot.ir.Choice(parts=(call,), stop=toolglot.ir.StopReason(kind="tool_calls"))
+    made = toolglot.Response(id="r1", model="m", choices=(choice,))
+    answered = exchange.response(toolglot.encode_response(made, target=protocol).data())
+    [back] = toolglot.decode_response(answered.data, source=protocol).choices[0].parts
+    assert (back.name, back.arguments) == ("cat", '{"p":"x"}')
+
+
+@pytest.mark.parametrize("protocol", list(toolglot.PROTOCOLS))
+def test_rules_that_nothing_meets_leave_a_request_as_it_came(protocol):
+    rules = ToolRules(filter=("plan",), rename={"cat": "read"}, repeat_warning=2)
+    user = toolglot.Message(role="user", parts=(toolglot.Text(text="go"),))
+    asked = toolglot.Request(model="m", messages=(user,), max_tokens=9)
+    wire = toolglot.encode_request(asked, target=protocol)
+    exchange = toolglot.Exchange(protocol, protocol, toolglot.Options(rules=rules))
+    assert exchange.request(wire.data(), wire.path).data == wire.data()
+    assert exchange.notes == ()
 
 
 RENAMING = ToolRules(
@@ -288,7 +408,15 @@ def test_repeated_calls_are_noticed_only_when_asked_for():
     assert "call-repeated" not in sent(repeated(9))[1].codes()
     rules = ToolRules(repeat_warning=3, repeat_limit=5)
     assert "call-repeated" not in sent(repeated(2), rules=rules)[1].codes()
-    assert "call-repeated" in sent(repeated(3), rules=rules)[1].codes()
+    body, receipt = sent(repeated(3), rules=rules)
+    assert "call-repeated" in receipt.codes()
+    warning = body["messages"][-1]["content"][-1]["text"]
+    assert warning.startswith("ls was called 3 times in a row with the same arguments")
+    asked = repeated(3)
+    asked["input"].append({"type": "message", "role": "user", "content": "Once more."})
+    body, receipt = sent(asked, rules=rules, prompt_cache="off")
+    assert "call-repeated" in receipt.codes()
+    assert "3 times" not in json.dumps(body["messages"]), "the model is told only while it calls"
     with pytest.raises(toolglot.UntranslatableError, match="5 times in a row"):
         sent(repeated(5), rules=rules)
 

@@ -61,7 +61,7 @@ def test_another_call_is_an_answer_too():
     ids=lambda each: getattr(each, "__name__", None),
 )
 def test_why_it_does_not_work(how, reason, kind, requests, stream):
-    outcome, asked = tried(how, "openai-chat", stream=stream)
+    outcome, asked = tried(how, "openai-chat", stream=stream, mend="off")
     assert not outcome.works
     assert reason in outcome.reason
     assert outcome.kind == kind
@@ -79,7 +79,11 @@ def test_an_answer_that_breaks_off(protocol):
 
 @pytest.mark.parametrize(
     ("how", "more"),
-    [(weather.writing, {"dialect": "hermes"}), (weather.toolless, {"tools": "emulated"})],
+    [
+        (weather.writing, {"dialect": "hermes"}),
+        (weather.toolless, {"tools": "emulated"}),
+        (weather.toolless, {"mend": "on"}),
+    ],
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_what_is_advised_helps(how, more, stream):

@@ -105,6 +105,8 @@ def test_a_refusal_that_is_understood_is_mended_and_remembered(stream, caplog):
     lines = [record.getMessage() for record in caplog.records if "refused" in record.getMessage()]
     assert len(lines) == 1, "one line, when it is learned"
     assert '[providers.them.rules] "limits.name" = "max_completion_tokens"' in lines[0]
+    assert "limit-renamed" in lines[0]
+    assert "Unsupported" not in lines[0], "what a provider says may repeat a prompt"
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-responses"])
@@ -504,3 +506,82 @@ def test_nothing_is_sent_again_once_an_answer_has_begun():
     data = asyncio.run(run())
     assert len(seen) == 1
     assert RENAMED.encode() in data
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+UNION = {
+    "anyOf": [
+        {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]},
+        {"type": "object", "properties": {"far": {"type": "boolean"}}},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "tool", "words"),
+    [
+        (
+            "openai-chat",
+            {"type": "function", "function": {"name": "look", "parameters": UNION}},
+            (
+                "Invalid schema for function 'look': schema must have type 'object' and not have"
+                " 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+            ),
+        ),
+        (
+            "anthropic",
+            {"name": "look", "input_schema": UNION},
+            (
+                "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf"
+                " at the top level"
+            ),
+        ),
+    ],
+)
+def test_a_union_at_the_top_of_a_schema(protocol, tool, words):
+    def wrong(asked):
+        return words if "anyOf" in json.dumps(asked["tools"]) else None
+
+    picky = Picky(protocol, wrong)
+    first, second = through(picky, *[{**CHAT, "tools": [tool]}] * 2)
+    assert (first[0], second[0], len(picky.seen)) == (200, 200, 3)
+    assert "schema-loosened" in codes(second[2])
+
+
+def test_too_many_tools():
+    def wrong(asked):
+        many = len(asked["tools"]) > 3
+        return "'tools' : maximum number of items is 3" if many else None
+
+    picky = Picky("openai-chat", wrong)
+    tools = [{"type": "function", "function": {**TOOL, "name": f"look{n}"}} for n in range(9)]
+    first, second = through(picky, *[{**CHAT, "tools": tools}] * 2)
+    assert (first[0], second[0], len(picky.seen)) == (200, 200, 3)
+    assert [tool["function"]["name"] for tool in picky.seen[2]["tools"]] == [
+        "look0",
+        "look1",
+        "look2",
+    ]
+    assert "tool-dropped" in codes(second[2])
+
+
+def test_mended_requests_are_counted():
+    picky = Picky("openai-chat", old_limit)
+
+    async def run():
+        async with (
+            upstream(picky.answer) as url,
+            gateway({"them": provider("openai-chat", url)}, [to("them/m")]) as session,
+        ):
+            async with session.post(PATHS["openai-chat"], json=CHAT):
+                pass
+            async with session.get("/metrics") as reply:
+                return await reply.text()
+
+    lines = asyncio.run(run()).splitlines()
+    (counted,) = (line for line in lines if line.startswith("toolglot_mended_requests_total{"))
+    assert 'provider="them"' in counted
+    assert 'refusal="limit-renamed"' in counted
+    assert counted.endswith(" 1")
+    assert not any(line.startswith("toolglot_retries_total{") for line in lines)

@@ -197,3 +197,19 @@ def test_a_provider_that_repeats_a_key_does_not_give_it_away():
     key = "sk-live-0123456789abcdef"
     said = Keys((key, "")).hidden(b'{"error": "no such key: sk-live-0123456789abcdef"}')
     assert said == '{"error": "no such key: sk-…cdef"}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("whole", "own", "mends"),
+    [("on", None, True), ("off", None, False), ("off", "on", True), ("on", "off", False)],
+)
+def test_whether_a_provider_is_mended(whole, own, mends):
+    given = Provider(protocol="openai-chat", base_url="http://a/v1", mend=own)
+    config = Config(mend=whole, providers={"them": given})
+    made = make_upstreams(config, {})
+    assert made["them"].mends is mends
+    assert made["them"].options("m", "m", strict=False).mend == ("on" if mends else "off")
+    assert make_upstreams(config, {}, known=made)["them"] is made["them"]
+    other = Config(mend="off" if whole == "on" else "on", providers={"them": given})
+    changed = make_upstreams(other, {}, known=made)["them"]
+    assert (changed is made["them"]) is (own is not None)

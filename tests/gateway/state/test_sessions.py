@@ -1,15 +1,18 @@
 """Continuing a response by its id, on providers that know no such thing."""
 
 import asyncio
+import json
+import re
 
 import aiohttp
 import openai
 import pytest
+from aiohttp import web
 from tests.gateway.running import gateway, provider, to, upstream
 from tests.gateway.scripts import Script, calls, response, says, sdk
 
 from toolglot import ir
-from toolglot.gateway.state.sessions import FinalResponseFinder, Sessions
+from toolglot.gateway.state.sessions import FinalResponseFinder, OwnResponseId, Sessions
 from toolglot.gateway.state.stored_responses import StoredResponse
 from toolglot.gateway.storage.database import database as open_file
 from toolglot.gateway.storage.memory_store import MemoryStore
@@ -160,22 +163,73 @@ def test_a_provider_may_know_a_response_that_we_do_not():
     assert script.bodies[0]["previous_response_id"] == "resp_of_yesterday"
 
 
-def test_answers_that_all_have_the_same_id_can_still_be_continued():
-    script = Script("openai-chat", *(says(word, number=1) for word in ("One.", "Two.", "Three.")))
+def _forgetful(name, *words):
+    """A provider whose answers all have the same id, and that stores none of them."""
+    script = Script(name, *(says(word, number=1) for word in words))
+    handle = script.handle
+
+    async def forgetting(request):
+        reply = await handle(request)
+        if isinstance(reply, web.Response) and name == "openai-responses":
+            return web.json_response({**json.loads(reply.body), "store": False})
+        return reply
+
+    return script, forgetting
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_two_conversations_never_share_an_id(name, stream):
+    """S1-33: whatever ids the provider gives, each response has one of 96 random bits or more."""
+    script, handle = _forgetful(name, "OK.", "OK.", "Two.", "Three.")
 
     async def run():
         async with (
-            upstream(script.handle) as url,
-            gateway({"them": provider("openai-chat", url)}, [to("them/*")]) as session,
+            upstream(handle) as url,
+            gateway({"them": provider(name, url)}, [to("them/*")]) as session,
             sdk(session) as client,
         ):
-            one = await client.responses.create(model="m", input="a")
-            two = await client.responses.create(model="m", input="b", previous_response_id=one.id)
-            assert one.id == two.id
-            await client.responses.create(model="m", input="c", previous_response_id=two.id)
+            one = await create(client, stream=stream, input="a")
+            other = await create(client, stream=stream, input="b")
+            two = await create(client, stream=stream, input="c", previous_response_id=one.id)
+            three = await create(client, stream=stream, input="d", previous_response_id=two.id)
+            return [one.id, other.id, two.id, three.id]
 
-    asyncio.run(run())
-    assert script.texts() == ["a", "One.", "b", "Two.", "c"]
+    ids = asyncio.run(run())
+    assert len({*ids}) == 4
+    for each in ids:
+        assert re.fullmatch(r"resp_[0-9a-f]{24,}", each)
+    assert script.texts(2) == ["a", "OK.", "c"]
+    assert script.texts(3) == ["a", "OK.", "c", "Two.", "d"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_an_id_of_our_own_is_given_to_what_passes_through(size):
+    """S1-33: wherever the response is named, and nowhere else; every other byte stays."""
+    data = (
+        b'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1",'
+        b'"store":false,"output":[]},"sequence_number":0}\n\n'
+        b'data: {"type":"response.output_text.delta","item_id":"resp_1","delta":"\\"resp_1\\""}\n\n'
+        b'data: {"type":"response.completed","response":{"id":"resp_1","n":1.0}}\n\n'
+        b'data: {"type":"response.completed","response":{"id":"resp_1","n":2}}'
+    )
+    ids = OwnResponseId()
+    written = b"".join(ids.feed(data[at : at + size]) for at in range(0, len(data), size))
+    written += ids.close()
+    (made,) = {*re.findall(rb'"response":\{"id":"(.*?)"', written)}
+    assert made != b"resp_1"
+    assert written.replace(made, b"resp_1") == data
+
+
+def test_the_id_of_a_response_that_its_provider_stored_is_kept():
+    data = (
+        b'data: {"response":{"id":"resp_1","store":true}}\n\ndata: {"response":{"id":"resp_1"}}\nd'
+    )
+    ids = OwnResponseId()
+    assert ids.feed(data[:9]) + ids.feed(data[9:]) + ids.close() == data
+    whole = b'{"id":"resp_1","store":true}'
+    assert OwnResponseId().body(whole) == whole
+    assert OwnResponseId().body(b"no JSON") == b"no JSON"
 
 
 def test_what_is_stored_is_told_and_costs_no_note():
@@ -205,7 +259,7 @@ def test_what_is_stored_is_told_and_costs_no_note():
         ({"previous_response_id": 7}, "previous_response_id"),
         ({"conversation": [1]}, "conversation"),
         ({"previous_response_id": "resp_1", "conversation": "conv_1"}, "conversation"),
-        ({"previous_response_id": "resp_a1", "input": 7}, "input"),
+        ({"previous_response_id": "made", "input": 7}, "input"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_path(asked, path):
@@ -217,7 +271,9 @@ def test_what_cannot_be_read_is_refused_with_its_path(asked, path):
         ):
             body = {"model": "m", "input": "Hi"}
             async with session.post("/v1/responses", json=body) as reply:
-                assert (await reply.json())["id"] == "resp_a1"
+                made = (await reply.json())["id"]
+            if asked.get("previous_response_id") == "made":
+                asked["previous_response_id"] = made
             async with session.post("/v1/responses", json={**body, **asked}) as reply:
                 assert reply.status == 400
                 assert path in (await reply.json())["error"]["message"]

@@ -103,6 +103,7 @@ BREAKS = [
     ("arguments", 7, changed(GOOD, 6, "delta.partial_json", '{"a":')),
     ("stop-reason", 9, changed(GOOD, 8, "delta.stop_reason", None)),
     ("stop-reason", 8, without(GOOD, 8)),
+    ("stop-calls", 8, changed(GOOD, 8, "delta.stop_reason", "end_turn")),
     ("final-usage", 8, changed(GOOD, 8, "usage", GONE)),
     ("error-shape", 3, [*GOOD[:2], {"type": "error", "error": "later"}]),
     ("after-end", 10, [*GOOD, {"type": "ping"}]),

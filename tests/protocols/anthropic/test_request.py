@@ -298,7 +298,7 @@ NASTY = [
         "messages": [
             {
                 "role": "user",
-                "content": [{"type": "tool_use", "id": "x", "name": "f", "input": [1]}],
+                "content": [{"type": "tool_use", "id": "x", "name": [1], "input": {}}],
             }
         ],
     },

@@ -434,8 +434,8 @@ NASTY = [
     ({"contents": [{"parts": [{"functionCall": []}]}]}, "contents[0].parts[0].functionCall"),
     ({"contents": [{"parts": [{"functionCall": {}}]}]}, "contents[0].parts[0].functionCall.name"),
     (
-        {"contents": [{"parts": [{"functionCall": {"name": "f", "args": "x"}}]}]},
-        "contents[0].parts[0].functionCall.args",
+        {"contents": [{"parts": [{"functionCall": {"name": 7, "args": {}}}]}]},
+        "contents[0].parts[0].functionCall.name",
     ),
     (
         {"contents": [{"parts": [{"functionCall": {"name": "f", "id": 7}}]}]},

@@ -378,7 +378,7 @@ def test_calls_of_a_response():
 
 @pytest.mark.parametrize(
     ("given", "text"),
-    [('{"a": 1}', '{"a": 1}'), (None, "{}"), ("", "{}"), ("not json", "not json")],
+    [('{"a": 1}', '{"a": 1}'), (None, "{}"), ("", "{}"), ("not json", '"not json"'), (5, "5")],
 )
 def test_arguments_that_are_no_object_are_read_with_a_note(given, text):
     ctx = Context()
@@ -475,7 +475,7 @@ NASTY = [
     {
         "model": "m",
         "messages": [
-            {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": 5}}]}
+            {"role": "assistant", "tool_calls": [{"function": {"name": 5, "arguments": {}}}]}
         ],
     },
     {"model": "m", "messages": [{"role": "tool", "content": {}}]},

@@ -1,5 +1,7 @@
 """The form that requests had before tools of OpenAI Chat Completions."""
 
+import json
+
 import pytest
 from tests.protocols.openai_chat.helpers import (
     answer,
@@ -16,6 +18,7 @@ from tests.protocols.openai_chat.helpers import (
 )
 from tests.protocols.oracles import chat_request as check_sdk
 
+import toolglot
 from toolglot.context import Context
 from toolglot.protocols.openai_chat._legacy import encode_legacy
 
@@ -56,7 +59,7 @@ def test_legacy_requests_are_upgraded():
 
 def test_and_written_back_on_request():
     """S4-33: the way back to the form before tools."""
-    legacy = encode_legacy(encode(decode(LEGACY)))
+    legacy = encode_legacy(encode(decode(LEGACY)), Context())
     assert legacy["functions"] == LEGACY["functions"]
     assert legacy["function_call"] == LEGACY["function_call"]
     assert [m["role"] for m in legacy["messages"]][:5] == [
@@ -71,12 +74,13 @@ def test_and_written_back_on_request():
 
 def test_parallel_calls_in_legacy_form_follow_one_another():
     body = fixture("request", "tools") | {"tool_choice": "auto"}
-    legacy = encode_legacy(body)
+    ctx = Context()
+    legacy = encode_legacy(body, ctx)
     roles = [m["role"] for m in legacy["messages"]]
     assert roles[:7] == ["user", *["assistant", "function"] * 3]
     assert legacy["function_call"] == "auto"
     assert "parallel_tool_calls" not in legacy
-    assert encode_legacy(ask(call_message(call()), tool_choice="required")) == {
+    assert encode_legacy(ask(call_message(call()), tool_choice="required"), ctx) == {
         "model": "m",
         "messages": [
             {
@@ -112,3 +116,71 @@ def test_legacy_answers_are_upgraded():
     assert wire["finish_reason"] == "tool_calls"
     assert wire["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": "{}"}
     assert codes(ctx) == ["legacy-upgraded"]
+
+
+def test_what_the_form_before_tools_cannot_say_is_noted():
+    """S4-33"""
+    tools = [
+        {"type": "custom", "custom": {"name": "free"}},
+        {"type": "function", "function": {"name": "f", "strict": True}},
+    ]
+    ctx = Context()
+    body = ask(tools=tools, tool_choice="required", parallel_tool_calls=True)
+    legacy = encode_legacy(body, ctx)
+    assert legacy["functions"] == [{"name": "f"}]
+    assert [(note.code, note.path) for note in ctx.notes()] == [
+        ("tool-dropped", "tools[0]"),
+        ("field-dropped", "tools[1].function.strict"),
+        ("field-dropped", "tool_choice"),
+        ("field-dropped", "parallel_tool_calls"),
+    ]
+
+
+MADE_CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+MADE = said(
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
+    },
+    "tool_calls",
+)
+CHUNKS = b"".join(
+    b"data: " + json.dumps({"id": "c", "model": "m", "choices": [choice]}).encode() + b"\n\n"
+    for choice in (
+        {"index": 0, "delta": {"tool_calls": [{"index": 0, **MADE_CALL}]}},
+        {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}},
+        {"index": 0, "delta": {}, "finish_reason": "tool_calls"},
+    )
+)
+ASKED = {"model": "m", "messages": [], "functions": [{"name": "f", "parameters": {}}]}
+
+
+def test_a_client_of_this_form_gets_it_from_a_provider_of_the_same_protocol():
+    """S4-33: also from one that answers in the newer form."""
+    exchange = toolglot.Exchange("openai-chat", "openai-chat")
+    exchange.request(json.dumps(ASKED).encode())
+    body = json.loads(exchange.response(json.dumps(MADE).encode()).data)
+    assert body["choices"][0]["message"]["function_call"] == {"name": "f", "arguments": "{}"}
+    assert body["choices"][0]["finish_reason"] == "function_call"
+    wire, _ = toolglot.translate_response(
+        MADE, source="openai-chat", target="openai-chat", request=ASKED
+    )
+    assert wire.body["choices"] == body["choices"]
+    exchange = toolglot.Exchange("openai-chat", "openai-chat")
+    exchange.request(json.dumps({**ASKED, "stream": True}).encode())
+    translator = exchange.stream()
+    written = translator.feed(CHUNKS) + translator.close()
+    assert b"tool_calls" not in written
+    assert b'"function_call":{"name":"f","arguments":""}' in written
+    assert b'"finish_reason":"function_call"' in written
+
+
+def test_others_get_what_the_provider_wrote():
+    newer = {**ASKED, "functions": None, "messages": [{"role": "user", "content": "hi"}]}
+    exchange = toolglot.Exchange("openai-chat", "openai-chat")
+    exchange.request(json.dumps(newer).encode())
+    data = json.dumps(MADE).encode()
+    assert exchange.response(data).data is data

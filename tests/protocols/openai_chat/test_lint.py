@@ -64,6 +64,7 @@ BREAKS = [
     ("arguments", 5, [*GOOD[:3], changed(GOOD, 4, "choices.0.finish_reason", "tool_calls")[3]]),
     ("finish-once", 7, put(GOOD, 7, chunk("stop"))),
     ("finish-last", 7, put(GOOD, 7, chunk(content="more"))),
+    ("finish-stop", 6, changed(GOOD, 6, "choices.0.finish_reason", "stop")),
     ("finish-calls", 3, [*GOOD[:2], *GOOD[5:]]),
     ("usage-chunk", 2, changed(GOOD, 2, "usage", {"total_tokens": 1})),
     ("usage-chunk", 7, changed(GOOD, 7, "usage", None)),

@@ -82,7 +82,8 @@ def _is_taken(ask: Ask, found: Misfit) -> bool:
     path = tuple("*" if isinstance(step, int) else step for step in found.path)
     if found.kind == "unknown":
         return path in _TAKEN_BESIDE or path[:2] == ("tools", "*")
-    return found.got is None and path in {("response_format",), ("tools",), ("stop",)}
+    nothing = found.kind == "type" and found.got is None and len(path) == 1
+    return nothing and path[0] not in ("max_tokens", "reasoning_effort", "parallel_tool_calls")
 
 
 def form(ask: Ask) -> Iterator[Refusal]:

@@ -19,7 +19,7 @@ from tests.upstreams.strict.chat_rules import (
     parts_of,
     tools_of,
 )
-from tests.upstreams.strict.refusal import Ask, Refusal, Rule
+from tests.upstreams.strict.refusal import Ask, Json, Refusal, Rule
 
 FOUR_ROLES = ("system", "user", "assistant", "tool")
 
@@ -506,7 +506,7 @@ def openrouter_reasoning(ask: Ask) -> Iterator[Refusal]:
             yield Refusal("OR-008", words)
     if not re.search(r"(?i)gemini-3", ask.model):
         return
-    for message in messages_of(ask):
+    for message in _current_turn(messages_of(ask)):
         if calls_of(message) and not message.get("reasoning_details"):
             words = (
                 "Gemini models require OpenRouter reasoning details to be preserved in each "
@@ -514,6 +514,12 @@ def openrouter_reasoning(ask: Ask) -> Iterator[Refusal]:
                 "in functionCall parts."
             )
             yield Refusal("OR-010", words)
+
+
+def _current_turn(messages: list[Json]) -> list[Json]:
+    """What came after the user last spoke: earlier calls need no signatures any more."""
+    last = max((i for i, each in enumerate(messages) if each.get("role") == "user"), default=-1)
+    return messages[last + 1 :]
 
 
 OPENROUTER: tuple[Rule, ...] = (

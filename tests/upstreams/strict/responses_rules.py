@@ -76,8 +76,10 @@ def _is_taken(ask: Ask, found: Misfit) -> bool:
     if found.kind == "missing":
         top = ask.body["tools"][found.path[1]] if found.path[0] == "tools" else {}
         return last in _MAY_BE_LEFT_OUT and not (last == "name" and top.get("type") == "function")
-    if found.kind == "type":
-        return found.got is None and "action" in found.path
+    if found.kind == "type" and found.got is None:
+        return len(found.path) == 1 or found.path[0] == "input"
+    if found.kind == "unknown" and last == "id" and len(found.path) == 3:
+        return "role" in ask.body["input"][found.path[1]]  # Codex names every message
     if found.kind == "value" and found.path[0] == "input" and found.path[2:3] == ("content",):
         # Messages of an assistant: their parts are looked at below.
         return ask.body["input"][found.path[1]].get("role") == "assistant"

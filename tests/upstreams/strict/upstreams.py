@@ -1,8 +1,15 @@
 """The strict upstreams that tests run against: a provider, one of its protocols, a real model."""
 
+import json
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from toolglot.gateway.config import Provider
+from toolglot.exchange import Exchange
+from toolglot.gateway.config import Config, Provider
+from toolglot.gateway.relay.providers import Upstream, make_upstreams
+
+Json = dict[str, Any]
 
 _BASES = {
     "anthropic": "/v1",
@@ -23,6 +30,11 @@ class StrictUpstream:
 
     def __str__(self) -> str:
         return f"{self.provider}-{self.model.replace('/', '_')}"
+
+    @property
+    def title(self) -> str:
+        """Provider, protocol and model, for people."""
+        return f"{self.provider} {self.model} ({self.protocol})"
 
     def at(self, url: str, **more: object) -> Provider:
         """The provider as it stands in the configuration of a gateway."""
@@ -68,3 +80,29 @@ OTHERS: tuple[StrictUpstream, ...] = (
     StrictUpstream("ollama", "openai-chat", "qwen3:8b"),
 )
 """More models, and others who speak these protocols."""
+
+IN_TRIALS: tuple[StrictUpstream, ...] = (
+    *BY_PROTOCOL.values(),
+    *(each for each in OTHERS if str(each) in {
+        "anthropic-claude-opus-4-8", "deepseek-deepseek-v4-pro", "groq-openai_gpt-oss-120b",
+        "mistral-mistral-medium-latest", "xai-grok-4.5", "vllm-Qwen_Qwen3-32B",
+    } and not (each.provider == "xai" and each.protocol == "openai-chat")),
+)  # fmt: skip
+"""Those that real clients are run against."""
+
+
+@cache
+def _upstream(upstream: StrictUpstream) -> Upstream:
+    config = Config(providers={"strict": upstream.at("http://127.0.0.1:1")})
+    return make_upstreams(config, {})["strict"]
+
+
+def sent_to(upstream: StrictUpstream, client: str, body: bytes, path: str = "") -> Json:
+    """What the gateway would send for the request of a client."""
+    asked = json.loads(body).get("model") or ""
+    options = _upstream(upstream).options(
+        upstream.model, asked, strict=False, protocol=upstream.protocol
+    )
+    exchange = Exchange(client, upstream.protocol, options)
+    sent = exchange.request(body, path)
+    return json.loads(sent.data)

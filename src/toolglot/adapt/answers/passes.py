@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.answers.adapt_parts import AdaptParts
 from toolglot.adapt.answers.broken_streams import LeavePartOpen, leaves_part_open
+from toolglot.adapt.answers.mend_calls import MendCalls, is_broken
 from toolglot.adapt.answers.model_name import NameModel, requested_model
 from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, SerializeParts
 from toolglot.adapt.answers.token_scale import ScaleUsage, scales
@@ -51,6 +52,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
     passes = _wanted(
         ctx,
         (dialect_of(options) is not None, FindTextCalls),
+        (not translated and options.mend == "on", MendCalls),
         (live and _one_at_a_time(ctx), SerializeParts),
         (translated and options.ids == "prefix" and target.calls.id_prefix is not None, PrefixIds),
         (bool(ctx.undo), UndoCalls),
@@ -142,7 +144,7 @@ def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the client can take it: the same object if nothing in it changes."""
     source, target = ctx.surfaces
     unchanged = not (changes_answers(ctx.options) or asks(ctx.options) or ctx.undo.tools)
-    if source is target and unchanged:
+    if source is target and unchanged and not is_broken(response, ctx):
         return response
     passes = answer_passes(ctx, response)
     adapted = adapt_whole(response, passes, ctx) if passes else response
@@ -167,7 +169,9 @@ def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) 
     return _fold(events)
 
 
-_KEEP_PARTS_WHOLE: Final = frozenset({UndoCalls, CheckCalls, AdaptParts, SealState, OrderParts})
+_KEEP_PARTS_WHOLE: Final = frozenset(
+    {MendCalls, UndoCalls, CheckCalls, AdaptParts, SealState, OrderParts}
+)
 """Passes that are known to give parts in one piece if they get them so."""
 
 

@@ -4,7 +4,7 @@ Off by default: then a call arrives as the model made it. A bad call never harms
 never dropped: what cannot be repaired is delivered as it came, with a note.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -93,16 +93,16 @@ def _checked(
     call: Any = given
     problems: list[Problem] = []
     if not call.id:
-        call = replace(call, id=_new_id(call, taken))
+        call = replace(call, id=new_call_id(call, taken))
+        taken.add(call.id)
     if not call.name:
         problems.append(Problem("name", NO_NAME))
     raw = getattr(call, "raw_input", "")
     if raw and call.arguments in ("", "{}"):
-        text = _from_raw(raw)
-        if text is None:
-            problems.append(Problem("arguments", f"failed to parse tool arguments: {raw[:80]}"))
-        else:
-            call = replace(call, arguments=text)
+        text, why = read_raw_input(raw)
+        call = replace(call, arguments=text)
+        if why:
+            problems.append(Problem("arguments", why))
     elif not call.arguments.strip():
         call = replace(call, arguments="{}")
     if not problems:
@@ -112,23 +112,32 @@ def _checked(
     return call, problems
 
 
-def _from_raw(raw: str) -> str | None:
+UNREADABLE: Final = "failed to parse tool arguments: {}"
+
+
+def read_raw_input(raw: str) -> tuple[str, str]:
+    """The arguments in what a model wrote, as JSON, then as XML, and why there are none."""
+    text = raw.strip()
     try:
-        jsontext.peek(raw)
-    except ValueError:
-        value = from_xml(raw.strip())
-        return None if value is None else jsontext.text(value)
-    return raw
+        value = jsontext.peek(text)
+    except ValueError as error:
+        value = from_xml(text)
+        if value is None:
+            return "{}", UNREADABLE.format(error)
+        return jsontext.text(value), ""
+    if not isinstance(value, dict):
+        return "{}", UNREADABLE.format("it is no JSON object")
+    return text, ""
 
 
-def _new_id(call: Any, taken: set[str]) -> str:
-    """An id that follows from the call, and is not taken yet."""
+def new_call_id(call: Any, taken: Container[str]) -> str:
+    """An id that follows from the call, and that none of `taken` is."""
+    written = f"{call.name} {call.arguments} {getattr(call, 'raw_input', '')}"
     count = 0
     while True:
-        seed = f"{count} {call.name} {call.arguments}".encode("utf-8", "surrogatepass")
+        seed = f"{count} {written}".encode("utf-8", "surrogatepass")
         made = "call_" + digest(seed, 12).hex()
         if made not in taken:
-            taken.add(made)
             return made
         count += 1
 

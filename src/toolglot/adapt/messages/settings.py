@@ -11,7 +11,9 @@ from toolglot.surface import Surface
 if TYPE_CHECKING:
     from toolglot.receipt import Severity
 
-_HANDLED: Final = frozenset({"model", "messages", "system", "tools", "extras", "wire_form"})
+_HANDLED: Final = frozenset(
+    {"model", "messages", "system", "tools", "extras", "wire_form", "answer_form"}
+)
 _SETTINGS: Final = tuple(name for name in Request.__struct_fields__ if name not in _HANDLED)
 
 _WITHOUT_EFFECT: Final = frozenset(

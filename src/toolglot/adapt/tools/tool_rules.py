@@ -1,6 +1,7 @@
 """Tool rules applied: filtering, renaming, mapping parameters, guidance.
 
-Calls of a filtered tool that a model makes anyway reach the client, and are kept in the history.
+Calls of a filtered tool that a model makes anyway reach the client, as the kind of tool that it
+declared, and are kept in the history.
 """
 
 import re
@@ -9,6 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from toolglot.adapt.tools.freeform import freeform_to_function
+from toolglot.adapt.tools.hosted import map_provider_tools
+from toolglot.adapt.tools.namespaces import flatten_namespaces
 from toolglot.context import Context
 from toolglot.errors import UntranslatableError
 from toolglot.ir import (
@@ -35,7 +39,7 @@ def apply_rules(request: Request, ctx: Context) -> Request:
     if ctx.options.rules is None:
         return request
     rules = rules_of(ctx)
-    _check_repeats(request, rules, ctx)
+    request = _check_repeats(request, rules, ctx)
     filtered = {name for tool in request.tools if rules.filters(name := name_of(tool))}
     request = _filter(request, filtered, rules, ctx)
     return _rename(request, rules, ctx)
@@ -72,6 +76,7 @@ def _filter(request: Request, filtered: set[str], rules: ToolRules, ctx: Context
         else:
             paths.append(ctx.tool_at(index))
     ctx.tool_paths = tuple(paths)
+    _keep_kinds(tuple(tool for tool in request.tools if name_of(tool) in filtered), ctx)
     request = replace(
         request,
         tools=tuple(tool for tool in request.tools if name_of(tool) not in filtered),
@@ -84,6 +89,20 @@ def _filter(request: Request, filtered: set[str], rules: ToolRules, ctx: Context
     return _guided(request, filtered, rules, ctx)
 
 
+def _keep_kinds(tools: tuple[Tool, ...], ctx: Context) -> None:
+    """What calls of filtered tools are for the client: what they would be if they were declared."""
+    tools = tuple(tool for tool in tools if not isinstance(tool, FunctionTool))
+    if not tools:
+        return
+    source, target = ctx.surfaces
+    aside = Context(ctx.options, source=source, target=target)
+    request = Request(model="", messages=(), tools=tools)
+    for adapt in (flatten_namespaces, freeform_to_function, map_provider_tools):
+        request = adapt(request, aside)
+    for name, steps in aside.undo.tools.items():
+        ctx.undo.tools.setdefault(name, steps)
+
+
 def _choice(choice: ToolChoice | None, filtered: set[str], ctx: Context) -> ToolChoice | None:
     if choice is None or filtered.isdisjoint(choice.names):
         return choice
@@ -93,7 +112,9 @@ def _choice(choice: ToolChoice | None, filtered: set[str], ctx: Context) -> Tool
 
 
 def _guided(request: Request, filtered: set[str], rules: ToolRules, ctx: Context) -> Request:
-    words = "\n".join(text for name, text in rules.guidance.items() if name in filtered)
+    declared = {name_of(tool) for tool in request.tools}
+    texts = (rules.guidance_for(name, declared) for name in rules.guidance if name in filtered)
+    words = "\n".join(filter(None, texts))
     if not words:
         return request
     ctx.note("rule-applied", ctx.setting("system"), "guidance was put before the system text")
@@ -149,7 +170,8 @@ def _rename(request: Request, rules: ToolRules, ctx: Context) -> Request:
     if choice is not None:
         names = tuple(rules.rename.get(name, name) for name in choice.names)
         choice = replace(choice, names=names)
-    return replace(request, tools=tools, messages=messages, tool_choice=choice)
+    renamed = replace(request, tools=tools, messages=messages, tool_choice=choice)
+    return request if renamed == request else renamed
 
 
 def _renamed_tool(tool: Tool, path: str, rules: ToolRules, ctx: Context) -> Tool:
@@ -197,31 +219,44 @@ def _renamed_part(part: Part, rules: ToolRules) -> Part:
 
 
 def map_arguments(text: str, mapping: Mapping[str, str]) -> str:
-    """Arguments with their top-level keys renamed; what is no object is unchanged."""
+    """Arguments with their top-level keys renamed; what is no object is unchanged, and so is a key
+    whose new name another one has.
+    """
     try:
         value: Any = jsontext.decode(text)
     except ValueError:
         return text
     if not isinstance(value, dict) or mapping.keys().isdisjoint(value):
         return text
-    return jsontext.text({mapping.get(key, key): each for key, each in value.items()})
+    named = {key: new for key, new in mapping.items() if new not in value}
+    return jsontext.text({named.get(key, key): each for key, each in value.items()})
 
 
 # --- repeated calls -------------------------------------------------------------------------------
 
 
-def _check_repeats(request: Request, rules: ToolRules, ctx: Context) -> None:
+def _check_repeats(request: Request, rules: ToolRules, ctx: Context) -> Request:
     if rules.repeat_warning is None and rules.repeat_limit is None:
-        return
+        return request
     count, call = _repeats(request)
     if call is None:
-        return
+        return request
     words = f"{call.name} was called {count} times in a row with the same arguments"
     where = ctx.source.messages.path if ctx.source else ""
     if rules.repeat_limit is not None and count >= rules.repeat_limit:
         raise UntranslatableError((Note("call-repeated", "unsupported", where, words),))
-    if rules.repeat_warning is not None and count >= rules.repeat_warning:
+    if rules.repeat_warning is None or count < rules.repeat_warning:
+        return request
+    *earlier, last = request.messages
+    if not any(isinstance(part, ToolResult) for part in last.parts):
         ctx.note("call-repeated", where, words)
+        return request
+    ctx.note("call-repeated", where, f"{words}; the model is told so")
+    warned = replace(last, parts=(*last.parts, Text(text=_WARNING.format(words))))
+    return replace(request, messages=(*earlier, warned))
+
+
+_WARNING = "{}, and will get the same result. Do something else, or answer with what is known."
 
 
 def _repeats(request: Request) -> tuple[int, ToolCall | None]:

@@ -90,7 +90,9 @@ async def check_provider(
     config: Config, name: str, *, model: str | None = None, progress: Progress = lambda _: None
 ) -> ProviderReport:
     """Check one provider of a configuration."""
-    alone = Config(providers={name: config.providers[name]} if name != DEMO else {})
+    # Nothing is mended: this says what the provider accepts, and what to write down about it.
+    given = {name: replace(config.providers[name], mend="off")} if name != DEMO else {}
+    alone = Config(providers=given)
     if name == DEMO:
         found = ProviderReport(name=name, url="built in", reached=True, model=DEMO_MODEL)
         return await _run_loops(alone, found, tuple(PROTOCOLS), progress)

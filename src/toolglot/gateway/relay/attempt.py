@@ -18,6 +18,7 @@ from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
 from toolglot.mending import Mending
@@ -80,8 +81,9 @@ async def translate(
                 await memory.restore(request.owner, exchange)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
     except UntranslatableError as error:
-        words = f"strict: {error}; without the header x-toolglot-strict it would be sent"
-        raise RequestRejectedError(errors.invalid_request(words)) from None
+        words = "strict: {}; without the header x-toolglot-strict it would be sent"
+        message = words.format(error) if request.strict else str(error)
+        raise RequestRejectedError(errors.invalid_request(message)) from None
     except DecodeError as error:
         raise RequestRejectedError(errors.invalid_request(str(error))) from None
     exchange.echo(echo)
@@ -139,11 +141,24 @@ def make_exchange(
     this request taught.
     """
     upstream, now = target.upstream, int(time.time())
+    # Providers repeat ids, and an answer under the id of another would continue that one.
+    stored = bool(get_protocol(request.protocol).SURFACE.earlier_keys)
+    answer_id = new_response_id() if stored else ""
     if upstream is None:
-        return Exchange(request.protocol, request.protocol, now=now, clock=time.monotonic_ns)
+        return Exchange(
+            request.protocol,
+            request.protocol,
+            now=now,
+            clock=time.monotonic_ns,
+            answer_id=answer_id,
+        )
     protocol = upstream.protocol_for(request.protocol, target.model)
     options = upstream.options(
-        target.model, request.model, strict=request.strict, protocol=protocol
+        target.model,
+        request.model,
+        strict=request.strict,
+        protocol=protocol,
+        caller=request.caller,
     )
     known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING
     if known is not NOTHING:
@@ -152,7 +167,13 @@ def make_exchange(
     if mending is not None:
         options = mending.options_for(options)
     exchange = Exchange(
-        request.protocol, protocol, options, now=now, repairs=repairs, clock=time.monotonic_ns
+        request.protocol,
+        protocol,
+        options,
+        now=now,
+        repairs=repairs,
+        clock=time.monotonic_ns,
+        answer_id=answer_id,
     )
     if known is not NOTHING:
         exchange.note("fact-learned", "", f"{upstream.name} refused a request before: {known}")

@@ -45,6 +45,8 @@ class OpenedStream(Struct, frozen=True):
     translator: StreamTranslator
     held: bytes
     """What the client gets first."""
+    refused: ApiError | None = None
+    """The error that it consists of, if there was nothing before."""
 
 
 class Delivery:
@@ -143,13 +145,14 @@ class Delivery:
         with self._telemetry.waiting():
             held = await read_beginning(reply, translator, head, got)
         failure = translator.error
-        if failure is not None and not translator.has_output:
+        refused = failure if translator.is_empty else None
+        if refused is not None:
             for _, payload in SseDecoder().feed(b"".join(seen)):
                 if await self._recover(attempt, payload):
                     return None
         in_stream = get_protocol(self._request.protocol).SURFACE.stream.errors_inside
         if failure is None or translator.has_output or failure.kind in in_stream:
-            return OpenedStream(translator, held)
+            return OpenedStream(translator, held, refused)
         return failure
 
     async def stream(

@@ -18,7 +18,6 @@ from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.telemetry.logs import LOGGER
-from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.ir import ApiError
 from toolglot.wire import jsontext
@@ -76,10 +75,18 @@ class RequestMender:
             body = await reply.read()
         except _BROKEN:
             return False
-        return await self.understand(attempt, reply.status, upstream.keys.hidden(body))
+        return await self._understand(attempt, reply.status, upstream.keys.hidden(body))
 
-    async def understand(self, attempt: Attempt, status: int, body: bytes) -> bool:
-        """The same for a refusal that was read already."""
+    async def is_refusal(
+        self, attempt: Attempt, error: ApiError | None, attempts: Attempts
+    ) -> bool:
+        """The same for the error that a stream began with, or that a reply turned out to be."""
+        status = error.status or 0 if error is not None else 0
+        if error is None or not attempts.may_mend(status):
+            return False
+        return await self._understand(attempt, status, _body(error))
+
+    async def _understand(self, attempt: Attempt, status: int, body: bytes) -> bool:
         upstream = attempt.target.upstream
         if attempt.sent is None or upstream is None or not upstream.mends:
             return False
@@ -112,18 +119,19 @@ class RequestMender:
         if mending.remember:
             self._learned.add(provider, attempt.exchange.provider, model, mending)
             hint = f"; to write it down: {rule_hint(provider, mending)}"
+        # Without the provider's words: they may repeat what the client sent.
         LOGGER.info(
-            "%s refused a request for %s: %s; it was changed and sent again: %s%s",
+            "%s refused a request for %s (%s); it was changed and sent again: %s%s",
             provider,
             model,
-            scrub(mending.words),
+            mending.row,
             mending,
             hint,
         )
         return attempt
 
 
-def error_body(error: ApiError) -> bytes:
-    """The body of an error that came inside of a stream, as far as it was read."""
+def _body(error: ApiError) -> bytes:
+    """The body of an error that was read already."""
     members = {"message": error.message, "code": error.code, "param": error.param}
     return jsontext.encode({"error": members})

@@ -14,6 +14,7 @@ from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
 from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.incoming import Caller
 from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
 from toolglot.gateway.telemetry.redact import mask
 from toolglot.profiles import (
@@ -28,6 +29,7 @@ from toolglot.profiles import (
 )
 from toolglot.providers import UNKNOWN, protocols_for, surface_for
 from toolglot.registry import get_protocol
+from toolglot.rules import PRESETS, ToolRules, combine_rules
 from toolglot.surface import ID_RULES
 
 _ASKED: Final[Mapping[str, Any]] = {
@@ -36,6 +38,7 @@ _ASKED: Final[Mapping[str, Any]] = {
 }
 """How reasoning is requested, by what is known about a family of models."""
 
+_ANY_CALLER: Final = Caller()
 _TRIES: Final = 5
 """Failures in a row after which a provider is not used for a while."""
 _REST: Final = 20.0
@@ -194,7 +197,13 @@ class Upstream(Struct, kw_only=True):
         return {**self.auth.with_key(key), **self.config.headers}
 
     def options(
-        self, model: str, asked: str, *, strict: bool, protocol: str | None = None
+        self,
+        model: str,
+        asked: str,
+        *,
+        strict: bool,
+        protocol: str | None = None,
+        caller: Caller = _ANY_CALLER,
     ) -> Options:
         """How requests for a model are translated, which is asked in `protocol`."""
         config, sent = self.config, self.deployment or model
@@ -221,13 +230,26 @@ class Upstream(Struct, kw_only=True):
             stream_tools=config.stream_tools,
             broken="open",
             validate=config.validate,
-            rules=config.rules if isinstance(config.rules, str) else None,
+            rules=self._tool_rules(model, caller),
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
             mend="on" if self.mends else "off",
             **asdict(config.options),
             **more,
         )
+
+    def _tool_rules(self, model: str, caller: Caller) -> ToolRules | str | None:
+        """The rules for the tools of a client, in the order of the file."""
+        preset = self.config.rules if isinstance(self.config.rules, str) else None
+        if not self.config.tool_rules:
+            return preset
+        held = [
+            rules
+            for each in self.config.tool_rules
+            if each.holds(caller.protocol, caller.user_agent, model)
+            for rules in each.all_rules()
+        ]
+        return combine_rules([PRESETS[preset], *held] if preset else held)
 
     @property
     def _overrides(self) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.deliver import Delivery, OpenedStream
 from toolglot.gateway.relay.keep_alive import OpenStreams
 from toolglot.gateway.relay.learned_facts import LearnedFacts
-from toolglot.gateway.relay.mend_request import RequestMender, error_body
+from toolglot.gateway.relay.mend_request import RequestMender
 from toolglot.gateway.relay.providers import Upstream, make_upstreams
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
@@ -106,14 +106,14 @@ class Relay:
                         continue
                     async with reply:
                         begun = await delivery.begin(attempt, reply)
-                        if isinstance(begun, OpenedStream):
+                        failure = begun.refused if isinstance(begun, OpenedStream) else begun
+                        mendable = await mender.is_refusal(attempt, failure, attempts)
+                        if isinstance(begun, OpenedStream) and not mendable:
                             await delivery.stream(attempt, reply, begun)
-                if not isinstance(begun, ApiError):
+                            return writer.response
+                if failure is None:
                     return writer.response
-                mendable = attempts.may_mend(begun.status or 0) and await mender.understand(
-                    attempt, begun.status or 0, error_body(begun)
-                )
-                step = attempts.after(ReplyUnusable(begun, mendable))
+                step = attempts.after(ReplyUnusable(failure, mendable))
             if attempt is not None and isinstance(step, GiveUp):
                 await delivery.give_up(attempt, step.error)
         except RequestRejectedError as rejected:

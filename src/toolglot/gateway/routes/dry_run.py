@@ -7,6 +7,7 @@ from toolglot.exchange import Exchange
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
+from toolglot.gateway.incoming import Caller
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.routes.route import PlainRequest, Route
@@ -50,7 +51,8 @@ def _preview(asked: Json, target: Target) -> Json:
     if upstream is None:
         return {"provider": target.name, "model": target.model}
     protocol = upstream.protocol_for(client, target.model)
-    options = upstream.options(target.model, model, strict=False, protocol=protocol)
+    caller = Caller(client, str(asked.get("user_agent") or ""))
+    options = upstream.options(target.model, model, strict=False, protocol=protocol, caller=caller)
     exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
     sent = exchange.request(jsontext.encode(body), path)

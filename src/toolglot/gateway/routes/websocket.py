@@ -7,7 +7,6 @@ false only prepares that. When the client disconnects, the request under way is 
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
@@ -32,6 +31,7 @@ from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.route import PlainRequest, Route, rejection
 from toolglot.gateway.state.sessions import Sessions, SessionWriter
+from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.ir import ApiError, Choice, Response, StopReason, Usage
 from toolglot.registry import get_protocol
@@ -162,7 +162,7 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
     codec = get_protocol(request.protocol)
     asked = decode_request(request.body, source=request.protocol)
     response = Response(
-        id=f"resp_{secrets.token_hex(24)}",
+        id=new_response_id(),
         model=request.model,
         choices=(Choice(parts=(), stop=StopReason(kind="end")),),
         usage=Usage(input=0, output=0),

@@ -6,7 +6,8 @@
 - `item_reference`: an item of the input that only names one of an earlier response.
 
 A provider that has stored the continued response itself gets the request as it came. Every other
-provider gets the earlier items in front of the input, and the gateway stores the response.
+provider gets the earlier items in front of the input, and the gateway stores the response. What
+only the gateway has stored has an id of the gateway's own: some providers repeat theirs.
 """
 
 import asyncio
@@ -41,6 +42,7 @@ from toolglot.gateway.state.stored_responses import (
     ResponseStore,
     StoredResponse,
     new_id,
+    new_response_id,
 )
 from toolglot.gateway.storage.store import Store
 from toolglot.ir import ApiError
@@ -57,6 +59,8 @@ _CLIENT: Final = "\0client"
 
 _FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
 _MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL_EVENTS)
+_RESPONSE: Final = b'"response"'
+_FIELD: Final = b"data:"
 
 
 class Sessions:
@@ -235,6 +239,11 @@ class Session:
 
     # --- the response -----------------------------------------------------------------------------
 
+    @property
+    def native(self) -> bool:
+        """Whether the response passes through as its provider wrote it."""
+        return self._native
+
     async def save(self, answer: bytes) -> None:
         """Store the response, so that it can be continued."""
         try:
@@ -279,12 +288,13 @@ class Session:
 class SessionWriter:
     """Writes a response, and stores it before the client can ask to continue it."""
 
-    __slots__ = ("_finder", "_session", "_writer")
+    __slots__ = ("_finder", "_ids", "_session", "_writer")
 
     def __init__(self, writer: ResponseWriter, session: Session) -> None:
         self._writer = writer
         self._session = session
         self._finder = FinalResponseFinder()
+        self._ids: OwnResponseId | None = None
 
     @property
     def response(self) -> web.StreamResponse:
@@ -300,23 +310,91 @@ class SessionWriter:
 
     async def whole(self, answer: WholeResponse) -> None:
         if answer.status < FIRST_ERROR:
+            if self._session.native:
+                answer = replace(answer, data=OwnResponseId().body(answer.data))
             await self._session.save(answer.data)
         await self._writer.whole(answer)
 
     async def begin(self, headers: Mapping[str, str]) -> None:
+        self._ids = OwnResponseId() if self._session.native else None
         await self._writer.begin(headers)
 
     async def write(self, data: bytes) -> None:
+        if self._ids is not None:
+            data = self._ids.feed(data)
+            if not data:
+                return
         final = self._finder.feed(data)
         if final is not None:
             await self._session.save(final)
         await self._writer.write(data)
 
     async def end(self) -> None:
+        ids, self._ids = self._ids, None
+        if ids is not None and (rest := ids.close()):
+            await self.write(rest)
         final = self._finder.feed(b"\n")
         if final is not None:
             await self._session.save(final)
         await self._writer.end()
+
+
+class OwnResponseId:
+    """Gives a response that passes through an id of the gateway's own, unless its provider says
+    that it has stored it: then the client can ask the provider for it.
+    """
+
+    __slots__ = ("_id", "_lines", "_stored")
+
+    def __init__(self) -> None:
+        self._id = new_response_id()
+        self._lines: list[bytes] = []
+        self._stored = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The lines of a stream that these bytes complete."""
+        if self._stored:
+            return data
+        cut = data.rfind(b"\n") + 1
+        if not cut:
+            self._lines.append(data)
+            return b""
+        lines = b"".join((*self._lines, data[:cut]))
+        self._lines = [data[cut:]] if cut < len(data) else []
+        if _RESPONSE in lines:
+            lines = b"".join(map(self._event, lines.splitlines(keepends=True)))
+        return lines + self.close() if self._is_stored() else lines
+
+    def close(self) -> bytes:
+        """The line that the stream ended in."""
+        rest, self._lines = b"".join(self._lines), []
+        return self._event(rest)
+
+    def _is_stored(self) -> bool:
+        return self._stored
+
+    def body(self, data: bytes) -> bytes:
+        """A whole response."""
+        try:
+            return jsontext.encode(self._renamed(jsontext.members(data)))
+        except DecodeError:
+            return data
+
+    def _event(self, line: bytes) -> bytes:
+        if _RESPONSE not in line or not line.startswith(_FIELD):
+            return line
+        text = line[len(_FIELD) :]
+        bare = text.strip()
+        try:
+            event = jsontext.members(bare)
+            event["response"] = self._renamed(jsontext.members(event["response"]))
+        except (DecodeError, KeyError):
+            return line
+        return _FIELD + text.replace(bare, jsontext.encode(event), 1)
+
+    def _renamed(self, response: dict[str, Any]) -> dict[str, Any]:
+        self._stored = self._stored or jsontext.read(response.get("store")) is True
+        return response if self._stored or "id" not in response else {**response, "id": self._id}
 
 
 class FinalResponseFinder:

@@ -195,6 +195,11 @@ def new_conversation(metadata: Json) -> Conversation:
     return Conversation(id=new_id("conv_"), created_at=int(time.time()), metadata=metadata)
 
 
+def new_response_id() -> str:
+    """The id of a response, which no other conversation has."""
+    return new_id("resp_")
+
+
 def new_id(prefix: str) -> str:
     """A random id."""
     return prefix + secrets.token_hex(24)

@@ -27,6 +27,7 @@ from msgspec.structs import fields
 
 from toolglot.context import Options
 from toolglot.errors import DecodeError
+from toolglot.exchange import Exchange
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.redact import redact_headers, redact_url
 from toolglot.ir import ApiError, Json
@@ -76,6 +77,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     now: int = 0
     """The time of the translation, in seconds since the epoch."""
 
+    answer_id: str = ""
+    """The id that a translated answer got."""
+
     clock: tuple[int, ...] = ()
     """What the clock of the translation said, in nanoseconds, each time that it was asked."""
 
@@ -119,12 +123,11 @@ class Recording:
         """The client's request."""
         self._request = body
 
-    def translation(
-        self, provider: str, options: Json, now: int, *, repairs: tuple[str, ...] = ()
-    ) -> None:
+    def translation(self, exchange: Exchange) -> None:
         """How the request is translated for the provider that is asked next."""
-        self.meta.provider, self.meta.options, self.meta.now = provider, options, now
-        self.meta.repairs = repairs
+        self.meta.provider, self.meta.options = exchange.provider, options_to_json(exchange.options)
+        self.meta.now, self.meta.answer_id = exchange.now, exchange.answer_id
+        self.meta.repairs = exchange.repairs
 
     def continued_request(
         self, body: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None

@@ -19,7 +19,7 @@ from toolglot.exchange import Exchange
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.telemetry.logs import LOGGER, log_request
 from toolglot.gateway.telemetry.metrics import Metrics
-from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording, options_to_json
+from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording
 from toolglot.gateway.telemetry.request_record import RequestRecord
 from toolglot.gateway.telemetry.tool_log import call_differences, log_lines, read_calls
 from toolglot.gateway.telemetry.tracing import NO_TRACING, Tracing
@@ -131,10 +131,7 @@ class RequestTelemetry:
             )
             self._recording = recorder.start(meta)
             self._recording.client_request(body)
-        options = options_to_json(exchange.options)
-        self._recording.translation(
-            exchange.provider, options, exchange.now, repairs=exchange.repairs
-        )
+        self._recording.translation(exchange)
         self._recording.continued_request(asked, echo, exchange.restored_state)
         self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 

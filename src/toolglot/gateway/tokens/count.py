@@ -69,7 +69,9 @@ def _question(
     request: IncomingRequest, upstream: Upstream, model: str, spoken: str, endpoint: CountEndpoint
 ) -> Sent:
     """What to ask the provider."""
-    options = upstream.options(model, request.model, strict=False, protocol=spoken)
+    options = upstream.options(
+        model, request.model, strict=False, protocol=spoken, caller=request.caller
+    )
     exchange = Exchange(request.protocol, spoken, options)
     if request.protocol == spoken:
         sent = exchange.request(request.body, request.path)

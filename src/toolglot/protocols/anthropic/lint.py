@@ -66,6 +66,7 @@ _EMPTY: Final[dict[str, tuple[str, Any]]] = {
 }
 """What a block starts with, since deltas bring the rest."""
 
+_COMPLETE: Final = "end_turn"
 _CUT: Final = ("max_tokens", "model_context_window_exceeded", "refusal")
 """Stop reasons after which the last call may be half a call."""
 
@@ -90,6 +91,7 @@ class _Stream(State):
         self.stopped: _Block | None = None
         self.stop_reason: str | None = None
         self.finished = False
+        self.called = False
         self.not_json: list[tuple[int, int]] = []
 
     @property
@@ -100,6 +102,7 @@ class _Stream(State):
         kind = text_of(member(value, "content_block", "type"))
         if type(index := value.get("index")) is int:
             self.no_input = index if kind == _CALLS[0] else -1
+            self.called = self.called or kind == _CALLS[0]
             self.blocks += 1
             self.open[index] = _Block(kind)
 
@@ -298,6 +301,15 @@ def _arguments(stream: _Stream, _frame: Frame) -> Iterator[Finding]:
             yield number, f"the partial_json of block {index} does not add up to JSON"
 
 
+def _stops_for_calls(stream: _Stream, value: Json) -> bool:
+    return not stream.called or member(value, "delta", "stop_reason") != _COMPLETE
+
+
+def _stop_calls(stream: _Stream, frame: Frame) -> Iterator[Finding]:
+    if not _stops_for_calls(stream, frame.value):
+        yield f"there are calls, but the stop reason is {show(_COMPLETE)}"
+
+
 def _has_stop_reason(stream: _Stream, _value: Json) -> bool:
     return stream.stop_reason is not None
 
@@ -407,6 +419,13 @@ LINTER: Final = Linter(
             (_STOP,),
             _stop_reason,
             _has_stop_reason,
+        ),
+        Rule(
+            "stop-calls",
+            "an answer with calls stops for them",
+            (_MESSAGE_DELTA,),
+            _stop_calls,
+            _stops_for_calls,
         ),
         Rule(
             "final-usage", "message_delta has a usage", (_MESSAGE_DELTA,), _final_usage, _has_usage

@@ -24,8 +24,8 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.protocols.anthropic.surface import NAME
-from toolglot.wire.fields import Fields, kind_of, merge
-from toolglot.wire.parts import arguments_object, arguments_text, cannot_carry
+from toolglot.wire.fields import Fields, merge
+from toolglot.wire.parts import arguments_object, cannot_carry, take_arguments
 
 EMPTY: Final[dict[str, Json]] = {
     "text": {"text": ""},
@@ -238,15 +238,11 @@ def _decode_tool_use(fields: Fields) -> ToolCall:
 
 
 def _decode_input(fields: Fields) -> str:
-    given = fields.take("input")
-    if type(given) is dict:
-        return arguments_text(given)
-    if given is not None and type(given) is not str:
-        fields.fail("input", f"expected object, got {kind_of(given)}")
-    # Left out, or JSON text as other protocols have it: read, and written back as an object.
-    fields.note("arguments-normalised", "input")
-    if "input" in fields:
-        fields.constant("input", None)
+    given = take_arguments(fields, "input")
+    if given is None:
+        fields.note("arguments-normalised", "input")
+        if "input" in fields:
+            fields.constant("input", None)
     return given or "{}"
 
 

@@ -48,12 +48,18 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
         "id": response.id,
         "type": "message",
         "role": "assistant",
-        "model": response.model,
+        "model": response.model or unknown_model(ctx),
         "content": [wire for part in choice.parts if (wire := encode_part(part, ctx)) is not None],
         **encode_stop(choice.stop, ctx),
         "usage": encode_usage(response.usage),
     }
     return WireResponse(body=merge(body, response.extras, NAME))
+
+
+def unknown_model(ctx: Context) -> str:
+    """What stands for a model that nobody named; clients need a name."""
+    ctx.note("default-added", "model", "the answer names no model")
+    return "unknown"
 
 
 # --- stop reasons ---------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from toolglot.protocols.anthropic.response import (
     encode_response,
     encode_stop,
     encode_usage,
+    unknown_model,
 )
 from toolglot.protocols.anthropic.surface import NAME
 from toolglot.wire import jsontext
@@ -66,7 +67,7 @@ class StreamEncoder(BaseStreamEncoder):
             "id": event.id,
             "type": "message",
             "role": "assistant",
-            "model": event.model,
+            "model": event.model or unknown_model(self._ctx),
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,

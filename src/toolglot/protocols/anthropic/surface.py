@@ -99,6 +99,7 @@ SURFACE: Final = Surface(
     calls=CallSupport(
         made_up_prefix="toolu_",
         id_prefix="toolu_",
+        stops=frozenset({"tool_use"}),
         # The API wants ids to match ^[a-zA-Z0-9_-]+$ and names ^[a-zA-Z0-9_-]{1,128}$.
         id_rule=IdentifierRule(chars="a-zA-Z0-9_-"),
         arguments="object",

@@ -36,7 +36,7 @@ from toolglot.protocols.gemini._variants import (
 from toolglot.protocols.gemini.surface import NAME
 from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, merge
-from toolglot.wire.parts import arguments_object, arguments_text, cannot_carry
+from toolglot.wire.parts import arguments_object, cannot_carry, take_arguments
 
 # --- parts: an array, or one of them without it ---------------------------------------------------
 
@@ -132,14 +132,14 @@ def _decode_call(fields: Fields, ids: CallIds) -> ToolCall:
     call = fields.fields("functionCall")
     name = call.text("name") if ids.strict else call.maybe_text("name") or ""
     call_id, made = ids.call(call, name)
-    given = call.maybe_object("args") if ids.strict else call.take("args")
+    given = take_arguments(call, "args")
     signature = take_signature(fields)
     fields.absorb(call)
     variants = {"without": ("args",)} if given is None else {}
     return ToolCall(
         id=call_id,
         name=name,
-        arguments="{}" if given is None else arguments_text(given),
+        arguments=given or "{}",
         id_made=made,
         signature=signature,
         extras=with_variants(fields.rest(), variants),

@@ -4,4 +4,4 @@ from typing import Final
 
 from toolglot.wire.call_places import CallPlaces
 
-CALLS: Final = CallPlaces(turn="message", calls="tool_calls[]", mark="function")
+CALLS: Final = CallPlaces(turn="message", calls="tool_calls[]", mark="function", alone=None)

@@ -83,6 +83,14 @@ def _call_arguments(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
             yield f"the arguments of a call are {show(arguments)} instead of an object"
 
 
+def _has_objects(_stream: _Stream, value: Json) -> bool:
+    message = value.get("message")
+    if type(message) is not dict or not message.get("tool_calls"):
+        return True
+    functions = (call.get("function") for call in members(message, "tool_calls"))
+    return all(isinstance(member(each, "arguments"), dict) for each in functions)
+
+
 def _error_shape(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
     if not isinstance(error := frame.value["error"], str):
         yield f"error is {show(error)} instead of a string"
@@ -105,7 +113,13 @@ LINTER: Final = Linter(
         Rule("done-flag", "every line has done, true or false", (_LINE,), _done_flag),
         Rule("done-reason", "the last line has a done_reason", (_LINE,), _done_reason),
         Rule("call-name", "a call has a name", (_LINE,), _call_name),
-        Rule("call-arguments", "the arguments of a call are an object", (_LINE,), _call_arguments),
+        Rule(
+            "call-arguments",
+            "the arguments of a call are an object",
+            (_LINE,),
+            _call_arguments,
+            _has_objects,
+        ),
         Rule("error-shape", "an error is a string", (_ERROR,), _error_shape),
         AFTER_END,
         Rule(

@@ -16,12 +16,12 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.protocols.ollama.surface import NAME
-from toolglot.wire.fields import Fields, kind_of, merge
+from toolglot.wire.fields import Fields, merge
 from toolglot.wire.parts import (
     arguments_object,
-    arguments_text,
     cannot_carry,
     mark_error,
+    take_arguments,
     unmark_error,
 )
 
@@ -188,15 +188,11 @@ def encode_call(part: ToolCall, ctx: Context, *, answer: bool = False) -> Json:
 
 
 def _decode_arguments(function: Fields) -> str:
-    given = function.take("arguments")
-    if type(given) is dict:
-        return arguments_text(given)
-    if given is not None and type(given) is not str:
-        function.fail("arguments", f"expected object, got {kind_of(given)}")
-    # Left out, or JSON text as other protocols have it: read, and written back as an object.
-    function.note("arguments-normalised", "arguments")
-    if "arguments" in function:
-        function.constant("arguments", None)
+    given = take_arguments(function, "arguments")
+    if given is None:
+        function.note("arguments-normalised", "arguments")
+        if "arguments" in function:
+            function.constant("arguments", None)
     return given or "{}"
 
 

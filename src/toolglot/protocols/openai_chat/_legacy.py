@@ -2,7 +2,7 @@
 
 Requests in it are decoded like any other, and encoded in the newer form. A client that sent one
 gets its answer in the form that it knows: one call, without an id, in `function_call`. For servers
-that know no other form, `encode_legacy` gives a request the old one.
+that know no other form, the option `legacy_functions` gives requests the old one.
 Reference: the deprecated members in the `openai` package 3.49.0 (read 2026-11-15).
 """
 
@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from toolglot.context import Context
 from toolglot.ir import Json, Request
-from toolglot.protocols.openai_chat.surface import variants_of
 from toolglot.wire.fields import Fields
 
 LEGACY: Final = "legacy"
-"""The variant that a request in this form has."""
+"""The `answer_form` of a request in this form."""
 
 _OUTER: Final = frozenset({"type", "function", "id", "index"})
 """What stands around a function or a call only in the newer form."""
@@ -29,13 +28,15 @@ def is_legacy(fields: Fields) -> bool:
 
 def was_legacy(request: Request | None) -> bool:
     """The same of a request that was decoded."""
-    return request is not None and LEGACY in variants_of(request.extras)
+    return request is not None and request.answer_form == LEGACY
 
+
+_NO_SUCH: Final = "the form before tools has nothing for it"
 
 # --- requests ------------------------------------------------------------------------------------
 
 
-def encode_legacy(body: Json) -> Json:
+def encode_legacy(body: Json, ctx: Context) -> Json:
     """An encoded request in the form before tools: one call to a message, then its result."""
     legacy = {
         key: value
@@ -44,6 +45,11 @@ def encode_legacy(body: Json) -> Json:
     }
     tools = body.get("tools") or ()
     functions = [_function(tool) for tool in tools if "function" in tool]
+    for index, tool in enumerate(tools):
+        if "function" not in tool:
+            ctx.note("tool-dropped", f"tools[{index}]", f"{tool.get('type')} is no function")
+        elif tool["function"].get("strict"):
+            ctx.note("field-dropped", f"tools[{index}].function.strict", _NO_SUCH)
     if functions:
         legacy["functions"] = functions
     choice = body.get("tool_choice")
@@ -51,6 +57,10 @@ def encode_legacy(body: Json) -> Json:
         legacy["function_call"] = choice["function"]
     elif choice in ("auto", "none"):
         legacy["function_call"] = choice
+    elif choice is not None:
+        ctx.note("field-dropped", "tool_choice", _NO_SUCH)
+    if body.get("parallel_tool_calls"):
+        ctx.note("field-dropped", "parallel_tool_calls", _NO_SUCH)
     legacy["messages"] = list(_messages(body.get("messages") or []))
     return legacy
 

@@ -433,7 +433,11 @@ def _custom(fields: Fields, given: str | None, calls: Calls) -> ToolCall:
 def _name(fields: Fields, calls: Calls) -> str:
     if not calls.lenient:
         return fields.text("name")
-    return fields.maybe_text("name") or calls.name()
+    name = fields.maybe_text("name")
+    if not name:
+        name = calls.name()
+        fields.note("name-made", "name", f"the call has no name; it is called {name}")
+    return name
 
 
 def encode_call(part: ToolCall, *, own: bool) -> Json:

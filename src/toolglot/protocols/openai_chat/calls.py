@@ -5,5 +5,9 @@ from typing import Final
 from toolglot.wire.call_places import CallPlaces
 
 CALLS: Final = CallPlaces(
-    turn="choices[].message", calls="tool_calls[]", mark="function", tool_key="function"
+    turn="choices[].message",
+    calls="tool_calls[]",
+    mark="function",
+    alone=("id",),
+    tool_key="function",
 )

@@ -4,10 +4,11 @@ Reference: https://platform.openai.com/docs/api-reference/chat-streaming (read 2
 
 What is marked strict was measured (2026-11-15): the `openai` package goes by `object` and indices;
 opencode needs the index of every piece of a call, its id and name in the first one, and repeats the
-request for ever without a finish reason. Nobody needs `[DONE]`.
+request for ever without a finish reason. Agents that go by the finish reason never run calls beside
+`stop`, and none can tell two calls with one index apart. Nobody needs `[DONE]`.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from toolglot.ir import Json
@@ -48,11 +49,19 @@ class _Choice:
         self.role = False
         self.finish: str | None = None
         self.calls: dict[int, list[str]] = {}
+        self.ids: dict[int, Any] = {}
+        self.empty: set[int] = set()
+        """Functions that were called without any arguments so far."""
 
     def add_calls(self, pieces: Any) -> None:
         for piece in pieces if type(pieces) is list else ():
             if type(piece) is dict and type(index := piece.get("index")) is int:
-                self.calls.setdefault(index, [])
+                if index not in self.calls:
+                    self.calls[index], self.ids[index] = [], piece.get("id")
+                    if "custom" not in piece:
+                        self.empty.add(index)
+                if self.empty and _arguments_of(piece):
+                    self.empty.discard(index)
 
 
 class _Stream(State):
@@ -158,25 +167,48 @@ def _is_readable(stream: _Stream, value: Json) -> bool:
         for wire in choices:
             if type(wire) is not dict or type(index := wire.get("index")) is not int:
                 return False
-            delta = wire.get("delta")
-            if type(delta) is dict and (pieces := delta.get("tool_calls")):
-                choice = stream.choices.get(index)
-                if not _are_readable(pieces, choice.calls if choice is not None else ()):
-                    return False
+            delta, choice = wire.get("delta"), stream.choices.get(index)
+            pieces = delta.get("tool_calls") if type(delta) is dict else None
+            if pieces and not _are_readable(pieces, choice):
+                return False
+            if wire.get("finish_reason") and (pieces or (choice is not None and choice.calls)):
+                return _ends_well(wire["finish_reason"], pieces, choice)
     return True
 
 
-def _are_readable(pieces: Any, known: Collection[int]) -> bool:
-    """Whether every piece of a call has its index, and the first one the id and the name."""
+def _ends_well(finish: Any, pieces: Any, choice: _Choice | None) -> bool:
+    """Whether agents run the calls of a choice that ends, and can read their arguments."""
+    if finish == "stop":
+        return choice is not None and choice.finish is not None
+    if finish != "tool_calls":
+        return True
+    empty = set(choice.empty) if choice is not None else set()
+    known = choice.calls if choice is not None else ()
+    for piece in pieces or ():
+        if _arguments_of(piece):
+            empty.discard(piece["index"])
+        elif piece["index"] not in known and "custom" not in piece:
+            empty.add(piece["index"])
+    return not empty
+
+
+def _are_readable(pieces: Any, choice: _Choice | None) -> bool:
+    """Whether every piece of a call has its index, and the first one the id and the name; and no
+    index belongs to two calls.
+    """
     if type(pieces) is not list:
         return False
+    ids: Mapping[int, Any] = choice.ids if choice is not None else {}
     for piece in pieces:
         if type(piece) is not dict or type(index := piece.get("index")) is not int:
             return False
-        if index not in known:
-            if not (piece.get("id") and _name_of(piece)):
+        given = piece.get("id")
+        if index not in ids:
+            if not (given and _name_of(piece)):
                 return False
-            known = {*known, index}
+            ids = {**ids, index: given}
+        elif given and given != ids[index] and _name_of(piece):
+            return False
     return True
 
 
@@ -262,6 +294,14 @@ def _finish_last(stream: _Stream, frame: Frame) -> Iterator[Finding]:
             yield f"choice {index} goes on after its finish_reason with {joined(more)}"
 
 
+def _finish_stop(stream: _Stream, frame: Frame) -> Iterator[Finding]:
+    for index, wire in _choices(frame):
+        choice = stream.choice(index)
+        called = choice.finish is None and (choice.calls or _calls(wire))
+        if wire.get("finish_reason") == "stop" and called:
+            yield f"choice {index} has calls, but its finish_reason is 'stop'"
+
+
 def _finish_calls(stream: _Stream, frame: Frame) -> Iterator[Finding]:
     for index, wire in _choices(frame):
         if (
@@ -334,6 +374,7 @@ LINTER: Final = Linter(
         Rule("arguments", "the arguments of a call are JSON", (_CHUNK,), _arguments),
         Rule("finish-once", "a choice has one finish_reason", (_CHUNK,), _finish_once),
         Rule("finish-last", "nothing follows a finish_reason", (_CHUNK,), _finish_last),
+        Rule("finish-stop", "an answer with calls stops for them", (_CHUNK,), _finish_stop),
         Rule("finish-calls", "tool_calls needs a call", (_CHUNK,), _finish_calls),
         Rule("usage-chunk", "usage has a chunk without choices", (_CHUNK,), _usage_chunk),
         Rule("error-shape", "an error has a message", (_ERROR,), _error_shape),

@@ -18,7 +18,7 @@ from toolglot.ir import (
     Text,
     ToolResult,
 )
-from toolglot.protocols.openai_chat._legacy import LEGACY, is_legacy
+from toolglot.protocols.openai_chat._legacy import LEGACY, encode_legacy, is_legacy
 from toolglot.protocols.openai_chat._message import (
     Calls,
     decode_assistant,
@@ -63,10 +63,9 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
     variants: Json = {}
     settings = _decode_variants(fields, variants)
-    if is_legacy(fields):
-        variants[LEGACY] = True
     return Request(
         model=model,
+        answer_form=LEGACY if is_legacy(fields) else "",
         messages=messages,
         tools=decode_tools(fields),
         tool_choice=decode_choice(fields),
@@ -101,7 +100,10 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     _encode_include_usage(body, request, ctx, own=own)
     if request.service_tier is not None:
         body["service_tier"] = request.service_tier
-    return WireRequest(body=merge(body, request.extras, NAME), path=SURFACE.path)
+    body = merge(body, request.extras, NAME)
+    if ctx.options.legacy_functions:
+        body = encode_legacy(body, ctx)
+    return WireRequest(body=body, path=SURFACE.path)
 
 
 # --- messages -------------------------------------------------------------------------------------

@@ -384,7 +384,9 @@ class StreamDecoder(BaseStreamDecoder):
     def _finish(self, choice: _Choice, word: str | None) -> Iterator[Event]:
         for number, call in enumerate(choice.calls):
             if not call.started and (call.id or call.name or call.pieces):
-                call.name = call.name or f"tool_{number}"
+                if not call.name:
+                    call.name = f"tool_{number}"
+                    self._ctx.note("name-made", "tool_calls", f"it is called {call.name}")
                 yield from self._start(choice, call)
         yield from self._close(choice)
         if word == "function_call" and _LEGACY in choice.slots:

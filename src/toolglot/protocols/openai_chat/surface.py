@@ -54,6 +54,8 @@ FORMATS: Final = frozenset(
 """Formats in schemas: https://platform.openai.com/docs/guides/structured-outputs (2026-11-15)."""
 
 SURFACE: Final = Surface(
+    answer_form_marks=(b'"functions"', b'"function_call"'),
+    newest_form_marks=(b'"tool_calls"',),
     name=NAME,
     path="/v1/chat/completions",
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
@@ -117,6 +119,7 @@ SURFACE: Final = Surface(
     ),
     calls=CallSupport(
         id_prefix="call_",
+        stops=frozenset({"tool_calls", "function_call"}),
         # "messages[10].tool_calls[0].id: string too long"; older models and some servers stop at
         # 40.
         id_rule=IdentifierRule(most=64),

@@ -112,6 +112,9 @@ def encode_head(response: Any, ctx: Context) -> Json:
 
 
 def _encode_id(response_id: str, ctx: Context) -> str:
+    if ctx.answer_id:
+        ctx.note("value-respelled", "id", f"{response_id} is {ctx.answer_id} here")
+        return ctx.answer_id
     if response_id.startswith("resp_"):
         return response_id
     if not response_id:
