@@ -11,7 +11,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node lint fix golden mutants bench docs e2e clean
+.PHONY: help local-model run test smoke node lint fix golden mutants bench docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,8 @@ test: $(STAMP) ## Run all tests, then a few trials with real agent clients
 smoke: $(STAMP) node ## Run real agent clients through the gateway: each with two upstreams
 	@echo "Agent clients from npm, through the gateway"
 	@$(BIN)/python -m pytest tests/e2e -m e2e_smoke -n 2 --quiet -rs
+	@echo "Agent frameworks from PyPI and npm, through the gateway"
+	@$(BIN)/python -m pytest tests/frameworks -m frameworks_smoke -n 2 --dist loadgroup --quiet -rs
 
 node: ## Install node and npm, where that can be done
 	@if ! command -v npm > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
@@ -72,6 +74,11 @@ bench: $(STAMP) ## Measure the speed of translation
 
 e2e: $(STAMP) ## Run real clients from npm through the gateway, and write docs/compatibility.md
 	@$(BIN)/python -m pytest tests/e2e -m e2e -n 2 --quiet --compatibility docs/compatibility.md
+
+# Each framework goes into a folder of its own in the cache of the user; ONLY selects some.
+frameworks: $(STAMP) node ## Run agent frameworks through the gateway, and write docs/frameworks.md
+	@$(BIN)/python -m pytest tests/frameworks -m frameworks -n 2 --dist loadgroup --quiet -rs \
+		--frameworks docs/frameworks.md $(if $(ONLY),-k '$(ONLY)')
 
 docs: $(STAMP) ## Regenerate the marked blocks in the documentation
 	@$(BIN)/python scripts/docs.py

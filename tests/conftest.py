@@ -9,7 +9,11 @@ import pytest
 from hypothesis import Phase, settings
 
 GOLDEN = Path(__file__).parent / "golden"
-CLIENTS = Path(__file__).parent / "e2e" / "test_clients.py"
+ASKED_FOR = {
+    Path(__file__).parent / "e2e" / "test_clients.py": "e2e",
+    Path(__file__).parent / "frameworks" / "test_frameworks.py": "frameworks",
+}
+"""Tests that take long and need npm or PyPI, and the mark by which they are asked for."""
 
 settings.register_profile("quick", max_examples=12, deadline=None, phases=[Phase.generate])
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -26,9 +30,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Trials with real clients take long and need npm: they run only when asked for (-m e2e…)."""
-    asked = "e2e" in str(config.getoption("markexpr"))
-    return True if collection_path == CLIENTS and not asked else None
+    """Trials with real clients run only when asked for (-m e2e…, -m frameworks…)."""
+    mark = ASKED_FOR.get(collection_path)
+    asked = mark is None or mark in str(config.getoption("markexpr"))
+    return None if asked else True
 
 
 def _golden_bytes(value: object) -> bytes:

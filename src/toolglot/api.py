@@ -124,6 +124,9 @@ class Api(Struct, frozen=True, kw_only=True):
     path_versions: tuple[str, ...] = ()
     """The versions with which such a path may begin."""
 
+    running_path: str = ""
+    """Where its clients ask which models are loaded; the gateway loads none."""
+
     version_path: str = ""
     """Where its clients ask for the version of the server."""
 

@@ -84,7 +84,7 @@ def _images(blocks: list[Json]) -> Iterator[bytes]:
 def whole(reply: Reply, asked: Asked) -> Json:
     """The answer as one body."""
     return {
-        "id": "msg_scripted",
+        "id": f"msg_scripted{asked.turn}",
         "type": "message",
         "role": "assistant",
         "model": asked.model,

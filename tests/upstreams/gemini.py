@@ -114,7 +114,7 @@ def _answer(parts: list[Json], asked: Asked, finish: str | None) -> Json:
             "totalTokenCount": 120,
         },
         "modelVersion": asked.model,
-        "responseId": "scripted",
+        "responseId": f"scripted{asked.turn}",
     }
 
 

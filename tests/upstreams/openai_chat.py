@@ -154,7 +154,7 @@ def whole(reply: Reply, asked: Asked) -> Json:
             case Call():
                 message.setdefault("tool_calls", []).append(_call(part))
     return {
-        "id": "chatcmpl-scripted",
+        "id": f"chatcmpl-scripted{asked.turn}",
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": asked.model,
@@ -166,7 +166,7 @@ def whole(reply: Reply, asked: Asked) -> Json:
 def events(reply: Reply, asked: Asked) -> Iterator[Event]:
     """The answer as a stream."""
     chunk = {
-        "id": "chatcmpl-scripted",
+        "id": f"chatcmpl-scripted{asked.turn}",
         "object": "chat.completion.chunk",
         "created": 1_790_000_000,
         "model": asked.model,

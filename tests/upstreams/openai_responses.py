@@ -89,7 +89,7 @@ def _text(content: str | list[Json]) -> str:
     return "".join(part.get("text", "") for part in _parts(content))
 
 
-def _item(part: Part, number: int) -> Json:
+def _item(part: Part, number: str) -> Json:
     match part:
         case Think(text, state):
             return {
@@ -132,7 +132,7 @@ def _item(part: Part, number: int) -> Json:
 def whole(reply: Reply, asked: Asked) -> Json:
     """The answer as one body."""
     return {
-        "id": "resp_scripted",
+        "id": f"resp_scripted{asked.turn}",
         "object": "response",
         "created_at": 1_790_000_000,
         "status": "completed",
@@ -141,7 +141,9 @@ def whole(reply: Reply, asked: Asked) -> Json:
         "incomplete_details": None,
         "instructions": None,
         "model": asked.model,
-        "output": [_item(part, number) for number, part in enumerate(reply.parts)],
+        "output": [
+            _item(part, f"{asked.turn}_{number}") for number, part in enumerate(reply.parts)
+        ],
         "parallel_tool_calls": True,
         "reasoning": asked.body.get("reasoning"),
         "temperature": 1.0,

@@ -50,6 +50,11 @@ class Asked:
     """Who plays; nobody in particular if nothing is checked."""
 
     @property
+    def turn(self) -> int:
+        """Which turn of a conversation this is: answers of different turns have different ids."""
+        return len(self.results)
+
+    @property
     def text(self) -> str:
         """All of the request as JSON, for a look whether some word is in it."""
         return json.dumps(self.body, ensure_ascii=False)

@@ -98,6 +98,29 @@ def test_an_unknown_path_has_a_code_that_no_unknown_model_has(path, headers, cod
     assert (status, code(json.loads(text))) == (404, "unknown_path")
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/v1/embeddings", "serves no embeddings; ask a provider for them directly;"),
+        ("/api/embed", "serves no embeddings;"),
+        ("/v1/completions", "no completions of plain text; /v1/chat/completions takes"),
+        ("/v1/messages/batches", "serves no batches;"),
+        ("/v1/audio/transcriptions", "serves no speech and transcriptions;"),
+        ("/api/pull", "serves no downloads of models;"),
+    ],
+)
+def test_what_others_serve_is_told_so(path, words):
+    status, _, text = ask("POST", path, json={})
+    assert status == 404
+    assert words in text
+    assert "/v1/messages" in text
+
+
+def test_no_model_is_loaded_here():
+    status, _, text = ask("GET", "/api/ps")
+    assert (status, json.loads(text)) == (200, {"models": []})
+
+
 def test_paths_are_not_searched_without_end():
     status, _, text = ask("POST", "/a" * 1000 + "/v1/messages", json=HELLO)
     assert status == 404

@@ -1,7 +1,7 @@
 """What applies to all requests: origins (CORS), paths that are almost right, unexpected errors."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from logging import getLogger
 from typing import Final, NoReturn
@@ -25,6 +25,21 @@ _SECONDS: Final = "600"
 _PATHS: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
 """How many superfluous segments at the start of a path a hint looks for."""
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "audio": "speech and transcriptions",
+    "batches": "batches",
+    "cachedContents": "cached contents",
+    "completions": "completions of plain text; /v1/chat/completions takes conversations",
+    "embed": "embeddings",
+    "embeddings": "embeddings",
+    "files": "files",
+    "fine_tuning": "fine-tuning",
+    "images": "images",
+    "moderations": "moderations",
+    "pull": "downloads of models",
+    "rerank": "reranking",
+}
+"""What clients ask for besides conversations, by a word of its path."""
 _log: Final = getLogger("toolglot")
 
 
@@ -68,7 +83,7 @@ class Middleware:
     def _unknown(self, request: HttpRequest, allowed: set[str]) -> HttpResponse:
         if allowed:
             return _wrong_method(request, allowed)
-        hint = self._hint(request) or f"; the paths of the protocols are {', '.join(_PATHS)}"
+        hint = self._hint(request) or _elsewhere(_words(request))
         message = f"{request.method} {request.path}: there is nothing here{hint}"
         return error_response(request, errors.unknown_path(message))
 
@@ -128,6 +143,17 @@ def _abort(request: HttpRequest) -> NoReturn:
     """Abort a response that was begun, so that it does not look complete."""
     request.abort()
     raise asyncio.CancelledError
+
+
+def _elsewhere(words: tuple[str, ...]) -> str:
+    """What is served, and what is known to be served by others only."""
+    served = f"; the paths of the protocols are {', '.join(_PATHS)}"
+    asked = next((_ELSEWHERE[word] for word in words if word in _ELSEWHERE), None)
+    if asked is None:
+        return served
+    what, _, instead = asked.partition("; ")
+    advice = instead or "ask a provider for them directly"
+    return f": the gateway serves no {what}; {advice}{served}"
 
 
 def is_allowed(origin: str, patterns: Iterable[str]) -> bool:

@@ -29,16 +29,22 @@ class ModelEndpoints:
         by_body = {module.SURFACE.models for module in modules if module.API.show is not None}
         lists = dict.fromkeys(module.SURFACE.models for module in modules)
         by_path = [path for path in lists if path not in by_body]
+        running = [module.API.running_path for module in modules if module.API.running_path]
         return (
             *(Route("GET", path, self.models) for path in lists),
             *(Route("GET", f"{path}/{{model:.+}}", self.model) for path in by_path),
             *(Route("POST", show.path, self.show) for show in shows),
+            *(Route("GET", path, self.running) for path in running),
         )
 
     async def models(self, request: PlainRequest) -> WholeHttpResponse:
         """The models, as a list in the caller's shape."""
         names = await self._catalogue.names(self._relay.router)
         return json_response(_api(request).model_list([describe(name) for name in names]))
+
+    async def running(self, request: PlainRequest) -> WholeHttpResponse:
+        """The models that are loaded: none, since providers run them."""
+        return json_response(_api(request).model_list([]))
 
     async def model(self, request: PlainRequest) -> WholeHttpResponse:
         """One model: any that a route knows."""

@@ -55,6 +55,7 @@ API: Final = Api(
     model=_model,
     model_list=lambda models: {"models": [_model(model) for model in models]},
     show=ShowEndpoint(path="/api/show", describe=_describe),
+    running_path="/api/ps",
     version_path="/api/version",
     is_response=_is_message,
     is_event=_is_message,
