@@ -11,11 +11,9 @@ from tests.frameworks.catalogue import FRAMEWORKS, KNOWN, KNOWN_NATIVE
 from tests.frameworks.driving import Cell, Driver, DriverError
 from tests.frameworks.environments import UnavailableError
 from tests.frameworks.playing import FrameworkUpstream, judge
-from tests.gateway.running import in_thread, listening, to
+from tests.gateway.running import in_thread, serving, to
 from tests.upstreams.strict.upstreams import BY_PROTOCOL
-from toolglot.gateway.http.repeated_headers import Runner
 
-from toolglot.gateway.app import make_app
 from toolglot.gateway.config import Config
 from toolglot.registry import PROTOCOLS
 
@@ -70,7 +68,7 @@ async def places():
             strict = BY_PROTOCOL[name]
             providers = {"strict": strict.at(upstream.url)}
             config = Config(providers=providers, routes=(to(f"strict/{strict.model}"),))
-            url = await stack.enter_async_context(listening(make_app(config), Runner))
+            url = await stack.enter_async_context(serving(config))
             direct = f"{upstream.url}/strict/{strict.provider}"
             found[name] = (upstream, direct if CONTROL else url)
         yield found
