@@ -1,7 +1,9 @@
 """LiteLLM: five protocols, with a loop of our own."""
 
 import json
+import os
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 from common import OBJECT_SCHEMA, TOOLS, call, schema_of, serve
 
