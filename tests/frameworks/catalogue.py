@@ -113,8 +113,9 @@ FRAMEWORKS = {
         Framework(
             "autogen",
             "python",
-            ("autogen-agentchat>=0.7,<1", "autogen-ext[openai,anthropic,ollama]>=0.7,<1"),
-            (CHAT, ANTHROPIC, OLLAMA),
+            ("autogen-agentchat>=0.7,<1", "autogen-ext[openai,ollama]>=0.7,<1"),
+            # Its client of Anthropic fails with the SDK that it asks for.
+            (CHAT, OLLAMA),
             LOOPS,
         ),
         Framework(
@@ -181,10 +182,24 @@ FRAMEWORKS = {
     )
 }
 
+_SPLIT = "results of parallel calls are returned one by one"
+_RANDOM = "parallel calls of a stream are returned in random order"
+_MERGED = "several turns of the model are returned as one, so the state of the later ones is lost"
+_TWICE = "a call after reasoning is returned twice"
+_HELPERS = "returns members that its own helper for streams added"
 _ONE_CALL = "parallel calls of an Ollama stream become one"
 KNOWN: dict[tuple[str, ...], str] = {
     ("litellm", "ollama", "parallel/stream"): _ONE_CALL,
     ("litellm", "ollama", "rounds/stream"): _ONE_CALL,
+    ("haystack", "gemini", "parallel"): _SPLIT,
+    ("haystack", "gemini", "rounds"): _SPLIT,
+    ("haystack", "openai-responses", "parallel/stream"): _RANDOM,
+    ("haystack", "openai-responses", "rounds/stream"): _RANDOM,
+    ("mastra", "anthropic", "reason"): _MERGED,
+    ("mastra", "openai-chat", "reason"): _MERGED,
+    ("mastra", "gemini", "one/stream"): _TWICE,
+    ("mastra", "gemini", "rounds/stream"): _TWICE,
+    ("mastra", "gemini", "reason/stream"): _TWICE,
     ("google_adk", "ollama", "parallel/stream"): _ONE_CALL,
     ("google_adk", "ollama", "rounds/stream"): _ONE_CALL,
 }
@@ -193,6 +208,9 @@ KNOWN: dict[tuple[str, ...], str] = {
 With `/stream` or `/whole` behind the scenario, only one of the two.
 """
 KNOWN_NATIVE: dict[tuple[str, str], str] = {
+    ("node_sdks", "openai-chat"): _HELPERS,
+    ("node_sdks", "openai-responses"): _HELPERS,
+    ("litellm", "openai-chat"): "returns messages with members that the upstream refuses",
     ("llama_index", "openai-responses"): "sends null as the user, which the upstream refuses",
 }
 """The same with an upstream of the framework's own protocol, where requests pass as they are."""

@@ -88,6 +88,8 @@ class _Table:
 
     def _recall(self, page: str) -> None:
         for name, version, protocol, cells in _ROW.findall(page):
+            if protocol not in PROTOCOLS:
+                continue
             self._versions.setdefault(name, version)
             for upstream, shown in zip(PROTOCOLS, cells.split(" | "), strict=True):
                 if shown != _NOT_RUN:

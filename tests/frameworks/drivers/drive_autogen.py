@@ -1,8 +1,7 @@
-"""AutoGen: three protocols, each with its model client."""
+"""AutoGen: two protocols, each with its model client."""
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ModelInfo
-from autogen_ext.models.anthropic import AnthropicChatCompletionClient
 from autogen_ext.models.ollama import OllamaChatCompletionClient
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from common import add, get_weather, lookup, serve
@@ -19,10 +18,6 @@ INFO = ModelInfo(
 
 def model(cell):
     url, name = cell["base_url"], cell["model"]
-    if cell["protocol"] == "anthropic":
-        return AnthropicChatCompletionClient(
-            model=name, base_url=url, api_key="k", model_info=INFO, max_retries=0
-        )
     if cell["protocol"] == "ollama":
         return OllamaChatCompletionClient(model=name, host=url, model_info=INFO)
     return OpenAIChatCompletionClient(

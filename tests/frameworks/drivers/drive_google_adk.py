@@ -1,5 +1,7 @@
 """Google's Agent Development Kit: Gemini itself, and three protocols through LiteLLM."""
 
+from functools import cached_property
+
 from common import add, get_weather, lookup_text, serve
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -21,7 +23,7 @@ class Local(Gemini):
 
     url: str = ""
 
-    @property
+    @cached_property
     def api_client(self):
         return Client(api_key="k", http_options=types.HttpOptions(base_url=self.url))
 

@@ -19,8 +19,7 @@ def generator(cell):
     if cell["protocol"] == "anthropic":
         made = AnthropicChatGenerator(model=name, api_key=KEY, max_retries=0)
         made.warm_up()
-        for client in (made.client, made.async_client):
-            client.base_url = url
+        made.client.base_url = url
         return made
     if cell["protocol"] == "gemini":
         made = GoogleGenAIChatGenerator(model=name, api_key=KEY)

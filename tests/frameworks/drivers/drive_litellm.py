@@ -1,10 +1,15 @@
 """LiteLLM: five protocols, with a loop of our own."""
 
+import gc
 import json
+import os
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 from common import OBJECT_SCHEMA, TOOLS, call, schema_of, serve
 
+# It leaves streams open; where the collector closes them inside httpcore, that waits for ever.
+gc.disable()
 litellm.num_retries = 0
 litellm.suppress_debug_info = True
 PREFIX = {
@@ -24,6 +29,7 @@ DECLARED = [
 
 
 def run(cell):
+    gc.collect()
     return (responses if cell["protocol"] == "openai-responses" else completions)(cell)
 
 
