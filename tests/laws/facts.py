@@ -57,10 +57,11 @@ def request_facts(request: ir.Request, ctx: Context) -> Iterator[Fact]:
 
 
 def leftovers(ctx: Context) -> Iterator[Fact]:
-    """What only the source's own protocol understands."""
+    """What only the source's own protocol understands, without what goes without saying there."""
+    implied = ctx.source.implied if ctx.source is not None else {}
     for where, _minor, rest in ctx._left:
         for key, value in rest.items():
-            if value is not None and value not in ({}, []):
+            if value is not None and value not in ({}, []) and implied.get(key) != value:
                 yield where.path(key), ("extra", key, _plain(value))
 
 

@@ -14,4 +14,4 @@ def options_for(upstream: StrictUpstream) -> Options:
     """What the gateway knows of the provider and of its model."""
     config = Config(providers={"it": upstream.at("http://127.0.0.1:9")})
     made = make_upstreams(config, {})["it"]
-    return made.options(upstream.model, "some-model", strict=False, protocol=upstream.protocol)
+    return made.options(upstream.model, "some-model", strict=False)
