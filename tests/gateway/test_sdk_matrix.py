@@ -34,8 +34,10 @@ EVERY_UPSTREAM = pytest.mark.parametrize("theirs", list(ALL))
 
 
 UNKEPT = "state that a client drops is not yet kept for this provider"
+CHUNKS = "reasoning does not yet go back in chunks of content"
 KNOWN = {
     ("ollama", "openrouter-google_gemini-3-pro-preview"): UNKEPT,
+    **{(client, "mistral-mistral-medium-latest"): CHUNKS for client in SDKS},
 }
 """What a provider refuses, by client and upstream, and why it is sent to it still."""
 

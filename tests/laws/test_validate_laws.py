@@ -99,7 +99,9 @@ def answer_of(*texts: str) -> ir.Response:
 
 def context(schema: Any, **options: Any) -> Context:
     surface = get_protocol("openai-chat").SURFACE
-    return Context(Options(**options), source=surface, target=surface, request=request_of(schema))
+    # Mending would make an object of empty arguments before they are checked.
+    made = Options(mend="off", **options)
+    return Context(made, source=surface, target=surface, request=request_of(schema))
 
 
 def arguments_of(response: ir.Response) -> list[str]:
