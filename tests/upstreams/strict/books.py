@@ -108,6 +108,7 @@ _OPTIONS = {
     "cache_key": ("prompt_cache_key",),
     "cache_retention": ("prompt_cache_retention",),
     "safety_identifier": ("safety_identifier",),
+    "user": ("user", "metadata.user_id"),
     "verbosity": ("verbosity", "text.verbosity"),
 }
 """Where a setting stands, whichever protocol it is; a protocol has at most one of them."""
@@ -188,6 +189,13 @@ def _temperature(ask: Ask, allowed: list[float]) -> Iterator[str]:
     value = _setting(ask, "temperature")
     if isinstance(value, (int, float)) and not allowed[0] <= value <= allowed[1]:
         yield "temperature"
+
+
+def _lengths(ask: Ask, longest: Mapping[str, int]) -> Iterator[str]:
+    for name, most in longest.items():
+        value = _setting(ask, name)
+        if isinstance(value, str) and len(value) > most:
+            yield name
 
 
 def _dropped(ask: Ask, settings: list[str]) -> Iterator[str]:
@@ -316,6 +324,7 @@ CHECKS: Mapping[str, Check] = {
     "limits.most": _limit_most,
     "sampling.temperature": _temperature,
     "sampling.dropped": _dropped,
+    "sampling.lengths": _lengths,
     "tools.most": _most_tools,
     "tools.kinds": _kinds,
     "tools.own": _own,
