@@ -35,7 +35,7 @@ NORMALISED = {
     "anthropic": {"arguments-normalised", "citation-dropped"},
     "openai-chat": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
     "openai-responses": {"arguments-normalised", "citation-dropped", "spelling-normalised"},
-    "gemini": {"legacy-upgraded", "spelling-normalised"},
+    "gemini": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
     "ollama": {"arguments-normalised", "spelling-normalised"},
 }
 """Notes that explain why a request is not written as it was read."""
