@@ -1,10 +1,13 @@
 """Where frameworks are installed: each apart from the others, outside the repository."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.frameworks.catalogue import Framework
@@ -30,19 +33,36 @@ def folder(framework: Framework) -> Path:
 def command(framework: Framework) -> tuple[list[str], Path]:
     """How the driver of a framework is started, and in which folder; installs it if need be."""
     place = folder(framework)
+    with _locked(place):
+        _prepare(place, framework)
+    if framework.language == "node":
+        return ["node", str(place / f"drive_{framework.name}.mjs")], place
+    return [str(_python(place)), str(DRIVERS / f"drive_{framework.name}.py")], place
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    """Only one process at a time installs a framework; the others wait and find it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_name(f"{place.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _prepare(place: Path, framework: Framework) -> None:
     stamp = place / "installed.txt"
     wanted = "\n".join(framework.requirements)
     if not stamp.is_file() or stamp.read_text() != wanted:
         shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
+        place.mkdir()
         _INSTALL[framework.language](place, framework)
         stamp.write_text(wanted)
     if framework.language == "node":
         # Packages are found beside the script, so the script goes to them.
         for script in DRIVERS.glob("*.mjs"):
-            (place / script.name).write_bytes(script.read_bytes())
-        return ["node", str(place / f"drive_{framework.name}.mjs")], place
-    return [str(_python(place)), str(DRIVERS / f"drive_{framework.name}.py")], place
+            copy = place / script.name
+            if not copy.is_file() or copy.read_bytes() != script.read_bytes():
+                copy.write_bytes(script.read_bytes())
 
 
 def _python(place: Path) -> Path:
