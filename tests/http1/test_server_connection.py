@@ -30,6 +30,7 @@ async def refuse(_request):
             b"3;x\r\nabc\r\n2\r\nde\r\n0\r\nT: u\r\n\r\n",
             b"POST / abcde",
         ),
+        (b"GET / HTTP/1.1\r\n" + HOST + b"Connection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n", GET),
         (
             b"POST / HTTP/1.1\r\n" + HOST + b"Connection: Upgrade, close\r\nUpgrade: h2c\r\n"
             b"Content-Length: 3\r\n\r\nabc",
@@ -46,6 +47,18 @@ def test_requests(request_, body):
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
     assert b"\r\nDate: " in answer
     assert body_of(answer) == body
+
+
+def test_a_connection_goes_on_after_an_offer_of_another_protocol():
+    offer = HOST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
+    asked = b"GET /1 HTTP/1.1\r\n" + offer + b"\r\n"
+    asked += b"POST /2 HTTP/1.1\r\n" + offer + b"Content-Length: 2\r\n\r\nhi"
+    answer = talk(asked + b"GET /3 HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n")
+    assert [part.rpartition(b"\r\n\r\n")[2] for part in answer.split(b"HTTP/1.1 200")[1:]] == [
+        b"GET /1 ",
+        b"POST /2 hi",
+        b"GET /3 ",
+    ]
 
 
 def test_a_request_that_comes_byte_by_byte():

@@ -1,46 +1,44 @@
-"""Content encodings of replies."""
+"""Content encodings, of requests and of replies."""
 
 import zlib
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 Decompressor = Callable[[bytes], bytes]
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
+_WINDOWS: Final = {"deflate": zlib.MAX_WBITS, "gzip": _GZIP, "x-gzip": _GZIP}
+ENCODINGS: Final = tuple(_WINDOWS)
+"""The names of the encodings that can be read."""
+
+
+def decompressobj(encoding: str, beginning: bytes) -> Any:
+    """The object of zlib for an encoding, by its name in lower case, and the bytes it begins with.
+
+    `deflate` comes with or without the header of zlib: servers disagree on what the word means.
+    """
+    window = _WINDOWS[encoding]
+    raw = encoding == "deflate" and beginning[0] & 0x0F != zlib.DEFLATED
+    return zlib.decompressobj(-window if raw else window)
 
 
 def decompressor(encoding: str | None) -> Decompressor | None:
-    """What undoes an encoding, piece by piece; None where there is none to undo.
+    """What undoes the encoding of a reply, piece by piece; None where there is none to undo.
 
     We ask for none, and some servers compress all the same.
     """
-    if not encoding or encoding.lower() == "identity":
+    name = (encoding or "identity").strip().lower()
+    if name == "identity":
         return None
-    make = _DECOMPRESSORS.get(encoding.strip().lower())
-    if make is None:
+    if name not in _WINDOWS:
         raise ValueError(f"the reply is compressed as {encoding}, which was not asked for")
-    return make()
-
-
-def _gzip() -> Decompressor:
-    return zlib.decompressobj(_GZIP).decompress
-
-
-def _deflate() -> Decompressor:
-    """With or without the header of zlib: servers disagree on what the word means."""
-    state: list[Decompressor] = []
+    made: list[Any] = []
 
     def decompress(data: bytes) -> bytes:
-        if not state and data:
-            raw = data[0] & 0x0F != zlib.DEFLATED
-            state.append(zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS).decompress)
-        return state[0](data) if data else b""
+        if not data:
+            return b""
+        if not made:
+            made.append(decompressobj(name, data))
+        return bytes(made[0].decompress(data))
 
     return decompress
-
-
-_DECOMPRESSORS: Final[Mapping[str, Callable[[], Decompressor]]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
-    "deflate": _deflate,
-}

@@ -233,6 +233,7 @@ class ServerConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         if self._muted:
+            self._muted = False  # The head was repeated; what follows is new.
             return
         parser, headers = self._parser, Headers(self._head)
         self._head, self._head_size, self._in_head = [], 0, False
@@ -339,9 +340,8 @@ class ServerConnection(asyncio.Protocol):
             for name, value in request.headers.items()
             if name in ("content-length", "transfer-encoding")
         }
-        self._parser.feed_data(b"POST / HTTP/1.1\r\n" + encode_headers(framing) + b"\r\n")
-        self._muted = False
-        self.data_received(rest)
+        head = b"POST / HTTP/1.1\r\n" + encode_headers(framing) + b"\r\n"
+        self.data_received(head + rest)
 
     # --- answering --------------------------------------------------------------------------------
 

@@ -3,21 +3,16 @@
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
+from toolglot.http1.decompress import ENCODINGS, decompressobj
 from toolglot.http1.headers import Headers
 
 if TYPE_CHECKING:
     import asyncio
 
     from toolglot.http1.server_connection import ServerConnection
-
-_WINDOWS: Final = {
-    "gzip": 16 + zlib.MAX_WBITS,
-    "x-gzip": 16 + zlib.MAX_WBITS,
-    "deflate": zlib.MAX_WBITS,
-}
 
 
 class BodyError(Exception):
@@ -181,10 +176,6 @@ class RequestBody:
     def _settled(self) -> bool:
         return self.complete or self.error is not None
 
-    def let_go(self) -> None:
-        """Forget the bytes."""
-        self._pieces.clear()
-
     @property
     def _limit(self) -> int:
         connection = self._request.connection
@@ -217,17 +208,14 @@ def _decompress(body: bytes, encoding: str, limit: int) -> bytes:
     name = encoding.strip().lower()
     if name == "identity":
         return body
-    window = _WINDOWS.get(name)
-    if window is None:
-        known = ", ".join(sorted(_WINDOWS))
+    if name not in ENCODINGS:
+        known = ", ".join(ENCODINGS)
         raise BodyError(
             f"content-encoding {encoding!r} is not supported; send {known} or none", 415
         )
-    if name == "deflate" and body[0] & 0x0F != zlib.DEFLATED:
-        window = -window
-    worker = zlib.decompressobj(window)
+    worker = decompressobj(name, body)
     try:
-        made = worker.decompress(body, limit + 1 if limit else 0)
+        made: bytes = worker.decompress(body, limit + 1 if limit else 0)
         if limit and len(made) > limit:
             raise BodyTooLargeError(limit)
         made += worker.flush()

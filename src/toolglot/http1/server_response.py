@@ -96,7 +96,7 @@ class StreamedHttpResponse(HttpResponse):
         if not self.write_now(data) and self._connection is not None:
             await self._connection.wait_writable()
 
-    def when_paused(self, resume: Callable[[], None]) -> None:
+    def on_resume(self, resume: Callable[[], None]) -> None:
         """Call a function each time when the client keeps up again."""
         if self._connection is not None:
             self._connection.on_resume = resume
@@ -108,10 +108,6 @@ class StreamedHttpResponse(HttpResponse):
         self._ended = True
         if self._chunked and not self._silent and not self._connection.closed:
             self._connection.write(b"0\r\n\r\n")
-
-    @property
-    def ended(self) -> bool:
-        return self._ended
 
 
 def _line(status: int) -> bytes:

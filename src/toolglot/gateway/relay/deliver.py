@@ -210,7 +210,7 @@ class Delivery:
             waiting.resume()
             return not held
 
-        direct.when_paused(reply.resume)
+        direct.on_resume(reply.resume)
         ended = False
         while not ended:
             with waiting:
