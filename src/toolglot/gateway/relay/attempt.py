@@ -83,11 +83,11 @@ async def translate(
             asked, echo = await session.request_for(
                 exchange, target.name, built_in=upstream is None
             )
-        if upstream is None or (memory is not None and exchange.client != exchange.provider):
+        if upstream is None:
             exchange.decode_request(asked, request.path)
-        if upstream is not None:
+        else:
             if memory is not None:
-                await memory.restore(request.owner, exchange)
+                await memory.restore(request.owner, exchange, asked, request.path)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
             _refuse_nothing(exchange)
     except UntranslatableError as error:
