@@ -127,7 +127,9 @@ def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemet
         asked=attempt.asked,
         echo=attempt.echo,
     )
-    log_lines(request.id, _tool_lines(request, attempt.asked, attempt.exchange.provider, sent))
+    if telemetry.shows_contents:
+        lines = _tool_lines(request, attempt.asked, attempt.exchange.provider, sent)
+        log_lines(request.id, lines)
     if trace := telemetry.trace_headers():
         return replace(attempt, outbound=replace(outbound, headers={**outbound.headers, **trace}))
     return attempt
@@ -212,7 +214,8 @@ def _outbound(
 
 def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
     """The client's query without its key; streams are requested as server-sent events."""
-    query = {name: value for name, value in request.query.items() if name != "key"}
+    given = request.query
+    query = {name: value for name, value in given.items() if name != "key"} if given else {}
     if request.stream and get_protocol(provider).SURFACE.stream.array:
         query["alt"] = "sse"
     return query
@@ -223,4 +226,5 @@ def _passed(request: IncomingRequest, provider: str) -> Mapping[str, str]:
     if provider != request.protocol:
         return {}
     names = get_protocol(provider).SURFACE.headers
-    return {name: request.headers[name] for name in names if name in request.headers}
+    headers = request.headers
+    return {name: headers[name] for name in names if name in headers}
