@@ -31,7 +31,7 @@ class MemoryStore:
         """The kinds of all values that were ever put."""
         self._bytes = 0
 
-    async def may_hold(self, kind: str, owner: str) -> bool:
+    async def may_hold(self, kind: str, owner: str) -> bool:  # noqa: ARG002 - kinds are few, owners may be many
         return kind in self._kinds
 
     async def get(self, kind: str, key: str, owner: str) -> bytes | None:
