@@ -203,7 +203,10 @@ CLOSED_WORDS = (SEALED_WORDS - {"default"}) | {"maxItems", "minimum", "maximum",
 CLOSED_WORDS |= {"exclusiveMinimum", "exclusiveMaximum"}
 CLOSED_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6"}
 CLOSED_FORMATS |= {"uuid"}
+MOONSHOT_WORDS = (_COMMON - {"format"}) | {"$defs", "$ref", "additionalProperties", "default"}
+MOONSHOT_WORDS |= {"minLength", "maxLength", "minimum", "maximum", "maxItems"}
 WORDS = {
+    "moonshot": MOONSHOT_WORDS,
     "subset": SUBSET_WORDS,
     "openapi": OPENAPI_WORDS,
     "closed": CLOSED_WORDS,
@@ -289,7 +292,39 @@ def _closed(schema: dict[str, Any], *, every: bool = True) -> list[str]:
     return found
 
 
+def _moonshot(schema: dict[str, Any]) -> list[str]:
+    found = []
+    beside = schema.keys() - {"title", "description", "$defs"}
+    if "anyOf" in schema:
+        if beside != {"anyOf"}:
+            found.append("limits beside a union")
+        if not 1 <= len(schema["anyOf"]) <= 10:
+            found.append("too many alternatives")
+        return found
+    if "$ref" in schema:
+        return ["limits beside a reference"] if beside != {"$ref"} else []
+    kinds = schema.get("type")
+    if kinds is None:
+        found.append("no type")
+    if isinstance(kinds, list) and "enum" not in schema and beside != {"type"}:
+        found.append("limits beside several types")
+    if "enum" in schema:
+        several = {"number" if type(v) in (int, float) else type(v) for v in schema["enum"]}
+        if len(several - {type(None)}) > 1:
+            found.append("values of several types")
+        if isinstance(kinds, list) and (len(kinds) != 2 or "null" not in kinds):
+            found.append("several types of values")
+    if not set(schema.get("required", ())) <= schema.get("properties", {}).keys():
+        found.append("an unknown member is required")
+    if schema.get("items") == {}:
+        found.append("a list of nothing")
+    if isinstance(schema.get("default"), (dict, list)):
+        found.append("a default that is not simple")
+    return found
+
+
 _CHECKS = {
+    "moonshot": _moonshot,
     "subset": _subset,
     "openapi": _openapi,
     "closed": _closed,

@@ -1,6 +1,7 @@
 """Values that conform to a JSON Schema, with words of the prompt where they fit.
 
-A schema gives a lazy row of candidates, the best first. Where the extra `validate` is installed,
+A schema gives a lazy row of candidates, the best first; limits that its descriptions tell count as
+if they were keywords, since a model would read them. Where the extra `validate` is installed,
 the first that conforms is taken; without it the first, which is right for all but odd schemas.
 """
 
@@ -34,6 +35,7 @@ from toolglot.demo.hints import Hints
 from toolglot.errors import MissingExtraError
 from toolglot.ir import Json
 from toolglot.schema.conform import SchemaError, checker
+from toolglot.schema.describe import read_told
 from toolglot.schema.merge import References, flatten
 from toolglot.schema.openapi import from_openapi
 
@@ -44,7 +46,7 @@ _DEEPEST: Final = 12
 
 def value_of(schema: Json | None, hints: Hints) -> Any:
     """A value that conforms to a schema; an empty object where there is none."""
-    known = from_openapi(schema) if schema else {"type": "object"}
+    known = read_told(from_openapi(schema)) if schema else {"type": "object"}
     maker = _Maker(known, hints)
     best: list[Any] = []
     for value in islice(maker.candidates(known, "", 0, ("#",)), _TRIES):

@@ -4,7 +4,7 @@ Models write JSON in a fence, in single quotes, twice encoded, with a comma too 
 break off. Whatever is read from such a text counts only if it fits the schema; else the text stays
 as it was. Values change their type only where the schema demands it and nothing is guessed:
 `"5"` becomes 5 for an integer, 5 becomes `"5"` for a string, one value becomes a list of one.
-Unknown keys stay, missing ones are not made up.
+Unknown keys stay, missing ones are not made up; null for a member that cannot be null is left out.
 """
 
 import re
@@ -42,9 +42,12 @@ class Repair(Struct, frozen=True):
     lossy: bool = False
 
 
-def repair_arguments(text: str, schema: Json | None) -> Repair | None:
-    """The arguments as the schema wants them; None if they cannot be brought there."""
-    read = _read(text)
+def repair_arguments(text: str, schema: Json | None, *, guess: bool = True) -> Repair | None:
+    """The arguments as the schema wants them; None if they cannot be brought there.
+
+    Without `guess`, only what is sound JSON is repaired.
+    """
+    read = _read(text) if guess else _Reading(jsontext.exact(text))
     if read is None:
         return None
     value, how, lossy = read
@@ -203,11 +206,24 @@ def coerce(value: Any, checking: Checker) -> tuple[Any, tuple[str, ...]]:
 def _coerce_once(value: Any, checking: Checker) -> tuple[Any, dict[str, None]]:
     changes: dict[str, None] = {}
     for wrong in checking.wrong_types(value):
-        new, word = _as_type(_at(value, wrong.path), wrong.types)
+        held = _at(value, wrong.path)
+        if held is None and _leave_out(value, wrong.path):
+            changes[f"{path_of(wrong.path)} left out, which was null"] = None
+            continue
+        new, word = _as_type(held, wrong.types)
         if new is not _NONE:
             value = _replaced(value, wrong.path, new)
             changes[f"{path_of(wrong.path) or 'the whole'} as {word}"] = None
     return value, changes
+
+
+def _leave_out(value: Any, path: tuple[str | int, ...]) -> bool:
+    """Remove a member that is null: models write that for what they leave out."""
+    parent = _at(value, path[:-1]) if path else None
+    if not isinstance(parent, dict):
+        return False
+    parent.pop(str(path[-1]), None)
+    return True
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:
