@@ -136,8 +136,15 @@ def _read(node: Json) -> Json:
         else:
             found.append(limits)
     words = "\n".join(kept).strip()
-    rest = {key: held for key, held in node.items() if key != "description"}
-    return {**({"description": words} if words else {}), "allOf": [rest, *found]}
+    new = {key: held for key, held in node.items() if key != "description"}
+    if words:
+        new["description"] = words
+    for limits in found:
+        again = {key: held for key, held in limits.items() if key in new}
+        new |= {key: held for key, held in limits.items() if key not in again}
+        if again:
+            new["allOf"] = [*new.get("allOf", ()), again]
+    return new
 
 
 def _limits(line: str) -> Json | None:

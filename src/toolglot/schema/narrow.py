@@ -320,7 +320,7 @@ class _Writer:
 
     def _union(self, branches: list[Json], place: Place) -> Json:
         words = self._annotations(place)
-        if len(branches) == 1:
+        if len(branches) == 1 and not (words and "$ref" in branches[0]):
             return {**branches[0], **words}
         beside = self._subset.beside_unions
         if beside != "all":
@@ -579,9 +579,9 @@ class _Writer:
         if union is not None and (most is None or len(union) < most):
             return {**schema, "anyOf": [*union, _NULL]}
         types = schema.get("type")
-        if types is None and union is None:
+        if types is None and union is None and "$ref" not in schema:
             return schema
-        if union is not None or not self._takes_null_type(schema):
+        if types is None or union is not None or not self._takes_null_type(schema):
             return {"anyOf": [schema, _NULL]}
         schema = {**schema, "type": [*([types] if type(types) is str else types), "null"]}
         if "enum" in schema:
