@@ -24,7 +24,10 @@ from toolglot.wire.message import WireRequest
 PROVIDERS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in PROTOCOLS},
     "gemini, older": ("gemini", {"schema_dialect": "openapi"}),
-    "moonshot": ("openai-chat", {"overrides": {"schema.tools": "moonshot", "schema.enforced": True}}),
+    "moonshot": (
+        "openai-chat",
+        {"overrides": {"schema.tools": "moonshot", "schema.enforced": True}},
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 """Narrowing: depth, growth, sharing, and the plan that turns arguments back."""
 
 import pytest
+from tests.counting import grows_linearly
 from tests.schema.generated import forbidden
 
 from toolglot.schema.convert import Texts
@@ -211,3 +212,53 @@ def test_a_tilde_in_a_pointer_is_unescaped_last():
         "$defs": {"x~1y": {"type": "integer"}, "x/y": {"type": "string"}},
     }
     assert narrow(schema, OPENAPI).schema["properties"]["a"]["type"] == "integer"
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+TEXT = {"type": "string", "minLength": 1}
+WIDE = {
+    "texts": lambda n: {"enum": [f"text {i}" for i in range(n)]},
+    "values": lambda n: {"enum": [each for i in range(n) for each in (i, f"{i}", {"a": i})]},
+    "constants": lambda n: {"oneOf": [{"const": i, "description": f"{i}"} for i in range(n)]},
+    "alternatives": lambda n: {"anyOf": [{"type": "string", "maxLength": i} for i in range(n)]},
+    "objects": lambda n: {
+        "properties": {f"p{i}": TEXT for i in range(n)},
+        "anyOf": [{"required": [f"p{i}"]} for i in range(n)],
+    },
+    "members": lambda n: {
+        "type": "object",
+        "properties": {f"p{i}": TEXT for i in range(n)},
+        "required": [f"p{i}" for i in range(n)],
+    },
+    "merged": lambda n: {
+        "allOf": [{"properties": {f"p{i}": TEXT}, "required": [f"p{i}"]} for i in range(n)]
+    },
+    "patterns": lambda n: {"allOf": [{"pattern": f"p{i}"} for i in range(n)]},
+    "tuple": lambda n: {"type": "array", "prefixItems": [TEXT] * n},
+    "uses": lambda n: {
+        "type": "object",
+        "properties": {f"p{i}": {"$ref": "#/$defs/d0"} for i in range(n)},
+    },
+    "chain": lambda _: {"$ref": "#/$defs/d0"},
+}
+
+
+def wide(kind, size):
+    defs = {
+        f"d{i}": {"type": "object", "properties": {"a": TEXT, "b": {"$ref": f"#/$defs/d{i + 1}"}}}
+        for i in range(size if kind == "chain" else 1)
+    }
+    return {"type": "object", "properties": {"a": WIDE[kind](size)}, "$defs": defs}
+
+
+@pytest.mark.parametrize("subset", ["openapi", "subset", "moonshot"])
+@pytest.mark.parametrize("kind", WIDE)
+def test_the_cost_grows_with_the_schema_and_no_faster(kind, subset):
+    """X-21: nobody can stop a server with one large schema."""
+    assert grows_linearly(lambda size: narrow(wide(kind, size), SUBSETS[subset]), 100)
+
+
+@pytest.mark.parametrize("kind", ["objects", "members", "merged"])
+def test_so_does_the_cost_of_a_top(kind):
+    assert grows_linearly(lambda size: narrow(WIDE[kind](size), JSON_SUBSET), 100)

@@ -252,8 +252,9 @@ class _Maker:
         names = [name for name in properties if name in required]
         names += [name for name in required if name not in properties]
         bound = node.get("dependentRequired")
-        for name in names if isinstance(bound, dict) else ():
-            names += [each for each in bound.get(name, ()) if each not in names]
+        if isinstance(bound, dict):
+            for name in names:
+                names += [each for each in bound.get(name, ()) if each not in names]
         if not names and depth == 0:
             names = [name for name, held in properties.items() if self._is_said(name, held)]
         least = min(count_of(node, "minProperties", 0), MOST)

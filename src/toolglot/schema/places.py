@@ -79,14 +79,14 @@ class Place:
         self.above = above
         self.slot = slot
         self.key = key
-        self.depth = 0 if above is None else above.depth + 1
+        self.depth: int = 0 if above is None else above.depth + 1
         self.refs: tuple[str, ...] = () if above is None else above.refs
         """The references that were followed on the way to here."""
-        self.loose = above is not None and (above.loose or above.depth >= PLAN_DEPTH)
+        self.loose: bool = above is not None and (above.loose or above.depth >= PLAN_DEPTH)
         """Whether arguments cannot be converted here."""
-        self.definition = "" if above is None else above.definition
+        self.definition: str = "" if above is None else above.definition
         """The reference to the definition that this is a part of, if it is part of one."""
-        self.optional = above is not None and above.optional
+        self.optional: bool = above is not None and above.optional
         """Whether it is, or is in, a member of its definition that is not required."""
         self.flat: Json = {}
         self.ref = ""

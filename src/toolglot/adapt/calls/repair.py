@@ -4,7 +4,7 @@ Models write JSON in a fence, in single quotes, twice encoded, with a comma too 
 break off. Whatever is read from such a text counts only if it fits the schema; else the text stays
 as it was. Values change their type only where the schema demands it and nothing is guessed:
 `"5"` becomes 5 for an integer, 5 becomes `"5"` for a string, one value becomes a list of one.
-Unknown keys stay, missing ones are not made up; null for a member that cannot be null is left out.
+Unknown keys stay, missing ones are not made up.
 """
 
 import re
@@ -206,24 +206,11 @@ def coerce(value: Any, checking: Checker) -> tuple[Any, tuple[str, ...]]:
 def _coerce_once(value: Any, checking: Checker) -> tuple[Any, dict[str, None]]:
     changes: dict[str, None] = {}
     for wrong in checking.wrong_types(value):
-        held = _at(value, wrong.path)
-        if held is None and _leave_out(value, wrong.path):
-            changes[f"{path_of(wrong.path)} left out, which was null"] = None
-            continue
-        new, word = _as_type(held, wrong.types)
+        new, word = _as_type(_at(value, wrong.path), wrong.types)
         if new is not _NONE:
             value = _replaced(value, wrong.path, new)
             changes[f"{path_of(wrong.path) or 'the whole'} as {word}"] = None
     return value, changes
-
-
-def _leave_out(value: Any, path: tuple[str | int, ...]) -> bool:
-    """Remove a member that is null: models write that for what they leave out."""
-    parent = _at(value, path[:-1]) if path else None
-    if not isinstance(parent, dict):
-        return False
-    parent.pop(str(path[-1]), None)
-    return True
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:
