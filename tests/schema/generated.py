@@ -330,3 +330,100 @@ _CHECKS = {
     "closed": _closed,
     "sealed": lambda schema: _closed(schema, every=False),
 }
+
+
+# --- schemas of any make, and any values ---------------------------------------------------------
+
+_PLACES: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        True,
+        False,
+        {},
+        {"type": "string"},
+        {"type": "integer", "minimum": 1},
+        {"type": ["string", "null"]},
+        {"minimum": 1},
+        {"minLength": 2},
+        {"const": 1},
+        {"enum": [1, True, "a", None, [1]]},
+        {"$ref": "#/$defs/one"},
+        {"$ref": "#/$defs/two", "minLength": 2, "minimum": 1, "required": ["a"]},
+        {"$ref": "#/$defs/loop"},
+    ]
+)
+
+
+def wild_schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas as nobody should write them, for arguments that are an object."""
+    inner = st.recursive(_PLACES, _wild_nodes, max_leaves=6)
+    one = _wild_objects(inner)
+    tops = one | st.builds(
+        lambda word, branches, base: {**base, word: branches},
+        st.sampled_from(["anyOf", "oneOf", "allOf"]),
+        st.lists(one, min_size=1, max_size=3),
+        st.just({}) | one,
+    )
+    loop = {"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}, "b": {"minimum": 1}}}
+    return st.builds(
+        lambda top, defs, draft, closes: {
+            **top,
+            "$defs": {**defs, "loop": {**loop, "required": ["a"] if closes else []}},
+            # Draft 7 has no `prefixItems`; we read them all the same.
+            **(draft if "prefixItems" not in str((top, defs)) else {}),
+        },
+        tops,
+        st.fixed_dictionaries({"one": inner, "two": inner}),
+        st.sampled_from([{}, {}, {"$schema": "http://json-schema.org/draft-07/schema#"}]),
+        st.booleans(),
+    )
+
+
+def _wild_nodes(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    rows = st.fixed_dictionaries(
+        {},
+        optional={
+            "prefixItems": st.lists(below, min_size=1, max_size=2),
+            "items": below,
+            "minItems": st.integers(0, 2),
+            "uniqueItems": st.booleans(),
+        },
+    )
+    unions = st.builds(
+        lambda word, branches, base: {word: branches, **base},
+        st.sampled_from(["anyOf", "oneOf", "allOf"]),
+        st.lists(below | rows, min_size=1, max_size=3),
+        st.just({}) | rows,
+    )
+    conditions = st.builds(
+        lambda one, two: {"if": one, "then": two, "not": {"const": "a"}}, below, below
+    )
+    return _wild_objects(below) | rows | unions | conditions
+
+
+def _wild_objects(below: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    names = st.sampled_from(["a", "b", "c"])
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.just("object"),
+            "properties": st.dictionaries(names, below, max_size=3),
+            "required": st.lists(names, unique=True, max_size=1),
+            "additionalProperties": below,
+            "patternProperties": st.dictionaries(st.sampled_from(["^a", "c"]), below, max_size=1),
+            "minProperties": st.integers(0, 2),
+        },
+    )
+
+
+wild_values = st.dictionaries(
+    st.sampled_from(["a", "b", "c"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from(["", "a", "abc", 1.0]),
+        lambda below: (
+            st.lists(below, max_size=3)
+            | st.dictionaries(st.sampled_from(["a", "b", "c"]), below, max_size=3)
+        ),
+        max_leaves=5,
+    ),
+    max_size=3,
+)

@@ -123,7 +123,7 @@ CASES: dict[str, list[Schema]] = {
         obj("place", place=obj("town", town=obj("street", street=TEXT))),
     ],
     "names": [
-        obj("type", "enum", **{"type": TEXT, "enum": COUNT, "items": rows(TEXT)}),
+        obj("type", "enum", type=TEXT, enum=COUNT, items=rows(TEXT)),
         obj("a.b", **{"a.b": TEXT, "c/d": {"anyOf": [TEXT, obj(**{"e/f": TEXT})]}}),
         obj("first name", **{"first name": TEXT, "straße": COUNT, "港": TEXT}),
         obj("properties", properties=obj("required", required={"type": "boolean"})),

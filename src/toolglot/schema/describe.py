@@ -50,6 +50,7 @@ TELLABLE: Final = frozenset(
         "pattern",
         "patternProperties",
         "prefixItems",
+        "properties",
         "propertyNames",
         "required",
         "then",

@@ -500,6 +500,9 @@ class _Writer:
             schema["required"] = required
         self._write_ordering(place, schema, members)
         self._write_rest(place, schema, typed=typed)
+        if len(members) < len(place.at("properties")) and schema.get("additionalProperties", 1):
+            barred = [each.key for each in place.at("properties") if each.never]
+            place.lost["properties"] = dict.fromkeys(barred, False)
 
     def _required(self, place: Place, members: dict[str, Place], *, closes: bool) -> list[str]:
         """The names that are required; in closed objects that may have to be all of them."""

@@ -130,9 +130,9 @@ _BLOCKS: Final[Mapping[str, Json]] = {
     "tool_use": {"caller": {"type": "direct"}},
 }
 """Members that answers always have. Reference: the required members of `Message`, `Usage`,
-`TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it, and of
-`MessageDelta` and `MessageDeltaUsage` (anthropic-sdk-python 2.8.0; both read 2026-11-16); all but
-the caller may be null."""
+`TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it, and
+those of `MessageDelta` and `MessageDeltaUsage` in anthropic-sdk-python 2.8.0 (read 2026-11-16); all
+but the caller may be null."""
 
 
 def complete_message(body: Json) -> Json:
