@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolglot.schema.places import ImpossibleError, Places
+from toolglot.schema.places import ImpossibleError, SchemaPlaces
 from toolglot.schema.subsets import CLOSED, JSON_SUBSET, OPENAPI, SEALED
 
 NODE = {
@@ -18,7 +18,7 @@ def schema(member, **defs):
 
 
 def read(subset, member, *, keeps=True, **defs):
-    return Places(schema(member, **defs), subset, tool=True, keeps=keeps)
+    return SchemaPlaces(schema(member, **defs), subset, tool=True, keeps=keeps)
 
 
 def test_a_place_knows_where_it_is():
@@ -65,7 +65,7 @@ def test_names_of_definitions_are_plain_and_differ():
         "$defs": {"a/b": {"type": "string"}},
         "definitions": {"a_b": {"type": "integer"}},
     }
-    places = Places(whole, JSON_SUBSET, tool=True, keeps=True)
+    places = SchemaPlaces(whole, JSON_SUBSET, tool=True, keeps=True)
     assert sorted(places.names.values()) == ["a_1b", "a_b", "items"]
 
 

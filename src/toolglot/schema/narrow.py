@@ -28,7 +28,7 @@ from toolglot.schema.keywords import (
     texts,
     type_of,
 )
-from toolglot.schema.places import PLAN_DEPTH, ImpossibleError, Place, Places
+from toolglot.schema.places import PLAN_DEPTH, ImpossibleError, SchemaPlace, SchemaPlaces
 from toolglot.schema.roots import same_as
 from toolglot.schema.subsets import (
     ANNOTATIONS,
@@ -162,10 +162,10 @@ class _Writer:
         self._root = schema
         self._subset = subset
         self._tool = tool
-        self._places = Places(schema, subset, tool=tool, keeps=keeps)
+        self._places = SchemaPlaces(schema, subset, tool=tool, keeps=keeps)
         self._rewritten, self._dropped = self._places.rewritten, self._places.dropped
         self._described: set[str] = set()
-        self._tells: list[tuple[Place, list[str]]] = []
+        self._tells: list[tuple[SchemaPlace, list[str]]] = []
         self._telling = Telling()
         self._properties = 0
 
@@ -202,7 +202,7 @@ class _Writer:
             written[self._places.names[ref]] = self._with_null(place)
         return written
 
-    def _write(self, place: Place) -> None:
+    def _write(self, place: SchemaPlace) -> None:
         if place.never:
             return
         if place.ref:
@@ -229,13 +229,13 @@ class _Writer:
             words = f'Has the same form as "{place.same_as}", which it is a part of.'
             place.schema = with_words(place.schema, words)
 
-    def _takes_list(self, place: Place) -> bool:
+    def _takes_list(self, place: SchemaPlace) -> bool:
         """Whether several types can be one list."""
         if self._subset.type_lists == "bare":
             return _BARE.issuperset(self._typed(place, place.types))
         return self._subset.type_lists == "all"
 
-    def _write_ref(self, place: Place) -> None:
+    def _write_ref(self, place: SchemaPlace) -> None:
         ref = {"$ref": f"#/$defs/{self._places.names[place.ref]}"}
         words = self._annotations(place)
         place.lost |= {key: words.pop(key) for key in ("default", "example") if key in words}
@@ -243,7 +243,7 @@ class _Writer:
 
     # --- what cannot be said ----------------------------------------------------------------------
 
-    def _count(self, place: Place) -> None:
+    def _count(self, place: SchemaPlace) -> None:
         """Find out which of its words a place could not keep."""
         flat, keywords, types = place.flat, self._subset.keywords, place.types
         for key in flat.keys() - keywords - _STRUCTURAL:
@@ -266,7 +266,7 @@ class _Writer:
         elif limits and "additionalProperties" not in keywords:
             place.lost["additionalProperties"] = said
 
-    def _tell(self, place: Place) -> None:
+    def _tell(self, place: SchemaPlace) -> None:
         limits = {key: place.lost[key] for key in sorted(place.lost)}
         if place.ref and "anyOf" not in place.schema:
             place.schema = {"anyOf": [place.schema]}
@@ -285,7 +285,7 @@ class _Writer:
 
     # --- words and unions -------------------------------------------------------------------------
 
-    def _annotations(self, place: Place) -> Json:
+    def _annotations(self, place: SchemaPlace) -> Json:
         flat, words = place.flat, self._subset.keywords
         kept = {key: flat[key] for key in ("title", "description") if type(flat.get(key)) is str}
         if place.enum is None and not place.union:
@@ -296,12 +296,12 @@ class _Writer:
             self._check_default(place, kept)
         return {key: value for key, value in kept.items() if key in words}
 
-    def _check_default(self, place: Place, kept: Json) -> None:
+    def _check_default(self, place: SchemaPlace, kept: Json) -> None:
         value = kept["default"]
         if kind(value) in ("object", "array") or not is_of(value, frozenset(place.types)):
             place.lost["default"] = kept.pop("default")
 
-    def _any(self, place: Place) -> Json:
+    def _any(self, place: SchemaPlace) -> Json:
         return self._union([*self._anything(), self._list_of_anything(2)], place)
 
     def _anything(self) -> list[Json]:
@@ -318,7 +318,7 @@ class _Writer:
             inner.append({"type": "null"})
         return {"type": "array", "items": {"anyOf": inner}}
 
-    def _union(self, branches: list[Json], place: Place) -> Json:
+    def _union(self, branches: list[Json], place: SchemaPlace) -> Json:
         words = self._annotations(place)
         if len(branches) == 1 and not (words and "$ref" in branches[0]):
             return {**branches[0], **words}
@@ -335,7 +335,7 @@ class _Writer:
             branches = [{**branches[0], "description": words["description"]}, *branches[1:]]
         return {"anyOf": branches}
 
-    def _write_union(self, place: Place) -> None:
+    def _write_union(self, place: SchemaPlace) -> None:
         found: dict[object, Json] = {}
         plans: list[Plan] = []
         anything = False
@@ -365,7 +365,7 @@ class _Writer:
 
     # --- listed values ----------------------------------------------------------------------------
 
-    def _write_enum(self, place: Place, values: list[Any]) -> None:
+    def _write_enum(self, place: SchemaPlace, values: list[Any]) -> None:
         subset = self._subset
         if subset.enums.issuperset(map(kind, values)):
             self._list(place, values)
@@ -384,7 +384,7 @@ class _Writer:
             branches += [self._free(name) for name in free if name not in subset.enums]
             place.schema = self._union(branches, place)
 
-    def _list(self, place: Place, values: list[Any]) -> None:
+    def _list(self, place: SchemaPlace, values: list[Any]) -> None:
         kinds = kinds_of(values)
         if self._subset.uniform_enums and len(kinds) > 1:
             self._rewritten.add("enum")
@@ -409,13 +409,13 @@ class _Writer:
             return self._list_of_anything(1)
         return {"type": name}
 
-    def _format(self, place: Place, name: str) -> Json:
+    def _format(self, place: SchemaPlace, name: str) -> Json:
         word = place.flat.get("format")
         if word is None or name != "string" or place.types != ("string",):
             return {}
         return {"format": word} if self._knows(place, word) else {}
 
-    def _knows(self, place: Place, word: Any) -> bool:
+    def _knows(self, place: SchemaPlace, word: Any) -> bool:
         known = self._subset.formats
         if "format" not in self._subset.keywords:
             return False
@@ -426,7 +426,7 @@ class _Writer:
 
     # --- places of one type -----------------------------------------------------------------------
 
-    def _typed(self, place: Place, types: tuple[str, ...]) -> Json:
+    def _typed(self, place: SchemaPlace, types: tuple[str, ...]) -> Json:
         schema: Json = {}
         if types:
             schema["type"] = types[0] if len(types) == 1 else list(types)
@@ -438,7 +438,7 @@ class _Writer:
             self._write_members(place, schema, typed=bool(types))
         return schema
 
-    def _limits(self, place: Place, types: tuple[str, ...]) -> Json:
+    def _limits(self, place: SchemaPlace, types: tuple[str, ...]) -> Json:
         flat, keywords = place.flat, self._subset.keywords
         words = (
             frozenset().union(*(_WORDS_OF.get(name, ()) for name in types)) if types else _LIMITS
@@ -463,7 +463,7 @@ class _Writer:
             kept["minItems"] = most
         return kept
 
-    def _write_items(self, place: Place, schema: Json, *, typed: bool) -> None:
+    def _write_items(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
         prefix, items = place.at("prefixItems"), place.at("items")
         if prefix:
             schema["prefixItems"] = [
@@ -481,7 +481,7 @@ class _Writer:
             if self._subset.needs_items:
                 schema["items"] = self._list_of_anything(1)["items"]
 
-    def _write_members(self, place: Place, schema: Json, *, typed: bool) -> None:
+    def _write_members(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
         members = {
             below.key: below
             for below in place.below
@@ -504,7 +504,9 @@ class _Writer:
             barred = [each.key for each in place.at("properties") if each.never]
             place.lost["properties"] = dict.fromkeys(barred, False)
 
-    def _required(self, place: Place, members: dict[str, Place], *, closes: bool) -> list[str]:
+    def _required(
+        self, place: SchemaPlace, members: dict[str, SchemaPlace], *, closes: bool
+    ) -> list[str]:
         """The names that are required; in closed objects that may have to be all of them."""
         named = texts(place.flat.get("required"))
         if place.relaxed:
@@ -522,12 +524,14 @@ class _Writer:
             return required
         return [*required, *unknown]
 
-    def _write_ordering(self, place: Place, schema: Json, members: dict[str, Place]) -> None:
+    def _write_ordering(
+        self, place: SchemaPlace, schema: Json, members: dict[str, SchemaPlace]
+    ) -> None:
         order = place.flat.get("propertyOrdering")
         if type(order) is list and "propertyOrdering" in self._subset.keywords:
             schema["propertyOrdering"] = [name for name in order if name in members]
 
-    def _write_rest(self, place: Place, schema: Json, *, typed: bool) -> None:
+    def _write_rest(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
         if "additionalProperties" not in self._subset.keywords:
             return
         if self._subset.closed:
@@ -544,7 +548,7 @@ class _Writer:
         elif said is True:
             schema["additionalProperties"] = True
 
-    def _close(self, place: Place, members: dict[str, Place]) -> None:
+    def _close(self, place: SchemaPlace, members: dict[str, SchemaPlace]) -> None:
         said = place.flat.get("additionalProperties")
         free = said is not None and said is not False
         empty = said is None and not members and place.depth > 0
@@ -553,7 +557,9 @@ class _Writer:
         if said is None:
             self._rewritten.add("additionalProperties")
 
-    def _require_all(self, place: Place, members: dict[str, Place], required: list[str]) -> None:
+    def _require_all(
+        self, place: SchemaPlace, members: dict[str, SchemaPlace], required: list[str]
+    ) -> None:
         plan, depth = place.plan, place.depth
         needed = frozenset(required)
         optional = [name for name in members if name not in needed]
@@ -571,7 +577,7 @@ class _Writer:
 
     # --- null ------------------------------------------------------------------------------------
 
-    def _with_null(self, place: Place) -> Json:
+    def _with_null(self, place: SchemaPlace) -> Json:
         """What is written for a place, with null if it may hold that."""
         schema = place.schema
         if not place.null or not schema or schema.get("type") == "null":
@@ -606,7 +612,7 @@ def _limits_any(word: str, types: tuple[str, ...]) -> bool:
     return any(word in _WORDS_OF.get(name, ()) for name in types)
 
 
-def _in_words(tells: list[tuple[Place, list[str]]]) -> str:
+def _in_words(tells: list[tuple[SchemaPlace, list[str]]]) -> str:
     """Which places tell which limits."""
     shown = [f"{place.path() or 'the whole'} ({', '.join(told)})" for place, told in tells[:_SHOWN]]
     more = len(tells) - len(shown)
@@ -619,7 +625,7 @@ def _in_order(schema: Json, like: Json) -> Json:
     return kept | schema if kept else schema
 
 
-def _takes_null(place: Place) -> bool:
+def _takes_null(place: SchemaPlace) -> bool:
     return place.null or place.schema.get("type") == "null" or not place.schema
 
 

@@ -44,7 +44,7 @@ class ImpossibleError(Exception):
     """There is no such schema in the subset."""
 
 
-class Place:
+class SchemaPlace:
     """One place: what it may hold, then what is written there."""
 
     __slots__ = (
@@ -73,7 +73,7 @@ class Place:
     )
 
     def __init__(
-        self, raw: Any, above: "Place | None" = None, slot: str = "", key: Any = None
+        self, raw: Any, above: "SchemaPlace | None" = None, slot: str = "", key: Any = None
     ) -> None:
         self.raw = raw
         self.above = above
@@ -102,18 +102,18 @@ class Place:
         """Limits that cannot be said here with keywords."""
         self.relaxed: set[str] = set()
         """Members that are required and cannot be declared so."""
-        self.below: list[Place] = []
+        self.below: list[SchemaPlace] = []
         self.schema: Json = {}
         self.plan = Plan()
 
-    def at(self, slot: str) -> list["Place"]:
+    def at(self, slot: str) -> list["SchemaPlace"]:
         """The places right below, under one keyword."""
         return [place for place in self.below if place.slot == slot]
 
     def path(self) -> str:
         """Where it is, in words: `days[].name`."""
         steps: list[str] = []
-        place: Place | None = self
+        place: SchemaPlace | None = self
         while place is not None and place.slot:
             steps.append(_STEPS.get(place.slot, f".{place.key}"))
             place = place.above
@@ -123,7 +123,7 @@ class Place:
 _STEPS: Final = {"items": "[]", "prefixItems": "[]", "rest": ".*", "anyOf": ""}
 
 
-class Places:
+class SchemaPlaces:
     """All places of a schema, those that hold others before those that they hold."""
 
     __slots__ = (
@@ -150,8 +150,8 @@ class Places:
         self._limit = len(schemas(schema)) * 2 + _SLACK
         self.keeps = keeps
         """Whether references are kept, as far as they can be."""
-        self.all: list[Place] = []
-        self.definitions: dict[str, Place] = {}
+        self.all: list[SchemaPlace] = []
+        self.definitions: dict[str, SchemaPlace] = {}
         """By reference, what it leads to."""
         self.names: dict[str, str] = {}
         """By reference, the name of the definition that is written."""
@@ -160,7 +160,7 @@ class Places:
         self.dropped: set[str] = set()
         self.wrapped = False
         self._lost: Json = {}
-        self.root = Place(self._top(tool=tool))
+        self.root = SchemaPlace(self._top(tool=tool))
         self.root.loose = not tool
         self.root.lost |= self._lost
         self.all.append(self.root)
@@ -202,11 +202,11 @@ class Places:
             ref = further
         return ""
 
-    def _keep_ref(self, place: Place, ref: str) -> None:
+    def _keep_ref(self, place: SchemaPlace, ref: str) -> None:
         place.ref = ref
         place.flat = {key: held for key, held in place.raw.items() if key in ANNOTATIONS}
         if ref not in self.definitions:
-            held = Place(self._references.find(ref), slot="$defs")
+            held = SchemaPlace(self._references.find(ref), slot="$defs")
             held.depth, held.loose, held.definition = 1, True, ref
             held.key = self.names[ref] = self._new_name(ref)
             self.definitions[ref] = held
@@ -236,7 +236,7 @@ class Places:
             if place.ref in rings and place.definition in rings:
                 self._relax(place)
 
-    def _relax(self, place: Place) -> None:
+    def _relax(self, place: SchemaPlace) -> None:
         """Let the member that holds a place be one that is not required."""
         while place.slot != "properties":
             if place.above is None:
@@ -247,7 +247,7 @@ class Places:
 
     # --- what a place may hold --------------------------------------------------------------------
 
-    def _flatten(self, place: Place, raw: Any) -> Flat:
+    def _flatten(self, place: SchemaPlace, raw: Any) -> Flat:
         follow = UNROLLED if len(self.all) < self._limit else 0
         flat = flatten(raw, self._references, place.refs, follow=follow)
         self.rewritten |= flat.words
@@ -261,7 +261,7 @@ class Places:
             place.lost["allOf"] = flat.lost
         return flat
 
-    def _expand(self, place: Place) -> None:
+    def _expand(self, place: SchemaPlace) -> None:
         ref = self._kept_ref(place.raw)
         if ref:
             self._keep_ref(place, ref)
@@ -290,7 +290,7 @@ class Places:
         self._read_types(place)
         self._expand_members(place)
 
-    def _list_values(self, place: Place, values: list[Any]) -> None:
+    def _list_values(self, place: SchemaPlace, values: list[Any]) -> None:
         """Write a union of values as a list of them."""
         place.flat = {key: held for key, held in place.flat.items() if key not in _UNIONS}
         listed = place.flat.get("enum")
@@ -300,7 +300,7 @@ class Places:
         place.flat["enum"] = values
         self.rewritten.add("anyOf")
 
-    def _expand_union(self, place: Place, branches: list[Any]) -> None:
+    def _expand_union(self, place: SchemaPlace, branches: list[Any]) -> None:
         place.union = True
         base = {
             key: value
@@ -315,7 +315,7 @@ class Places:
             raw = {"allOf": [branch, base]} if base else branch
             self._add(place, "anyOf", index, raw).loose |= loose
 
-    def _read_types(self, place: Place) -> None:
+    def _read_types(self, place: SchemaPlace) -> None:
         flat, types = place.flat, types_of(place.flat)
         values = flat.get("enum")
         if "const" in flat:
@@ -338,7 +338,7 @@ class Places:
         if not place.types and self._subset.closed:
             raise ImpossibleError
 
-    def _expand_members(self, place: Place) -> None:
+    def _expand_members(self, place: SchemaPlace) -> None:
         if place.enum is not None:
             return
         flat, types = place.flat, place.types
@@ -355,7 +355,7 @@ class Places:
         if not types or "array" in types:
             self._expand_items(place)
 
-    def _expand_items(self, place: Place) -> None:
+    def _expand_items(self, place: SchemaPlace) -> None:
         flat = place.flat
         items, prefix = flat.get("items"), flat.get("prefixItems")
         if type(prefix) is not list or not prefix:
@@ -377,8 +377,8 @@ class Places:
             rest = [] if items is False else [True if items is None else items]
             self._add(place, "items", None, {"anyOf": [*prefix, *rest]}).loose = True
 
-    def _add(self, place: Place, slot: str, key: Any, raw: Any) -> Place:
-        below = Place(raw, place, slot, key)
+    def _add(self, place: SchemaPlace, slot: str, key: Any, raw: Any) -> SchemaPlace:
+        below = SchemaPlace(raw, place, slot, key)
         place.below.append(below)
         self.all.append(below)
         return below
