@@ -32,6 +32,8 @@ from toolglot.matrix import pairs
 from toolglot.mending import rows as refusal_rows
 from toolglot.providers.facts import facts as rule_fact_types
 from toolglot.receipt import CATALOGUE
+from toolglot.schema.narrow import narrow
+from toolglot.schema.subsets import SUBSETS, Subset
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -52,6 +54,88 @@ def matrix() -> str:
     """Return what each pair of protocols cannot say."""
     rows = ((a, b, ", ".join(lost) or "nothing") for a, b, lost in pairs() if a != b)
     return table(("From", "To", "What the target cannot say"), rows)
+
+
+_SAMPLES = {
+    "`type`": {"type": "string"},
+    "several types": {"type": ["string", "null"]},
+    "`enum` of texts": {"type": "string", "enum": ["a"]},
+    "`enum` of other values": {"enum": [1, True, "a"]},
+    "`const`": {"const": "a"},
+    "`anyOf`": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+    "`oneOf`": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+    "`allOf`": {"allOf": [{"type": "string"}, {"description": "a"}]},
+    "`not`": {"type": "string", "not": {"const": "a"}},
+    "`if`, `then`, `else`": {"type": "string", "if": {"minLength": 1}, "then": {"maxLength": 3}},
+    "`$ref`": {"$ref": "#/$defs/plain"},
+    "`$ref` into itself": {"$ref": "#/$defs/node"},
+    "`minLength`, `maxLength`": {"type": "string", "minLength": 1, "maxLength": 3},
+    "`pattern`": {"type": "string", "pattern": "a"},
+    "`format: date-time`": {"type": "string", "format": "date-time"},
+    "`format: uri`": {"type": "string", "format": "uri"},
+    "`minimum`, `maximum`": {"type": "number", "minimum": 1, "maximum": 3},
+    "`exclusiveMinimum` (number)": {"type": "number", "exclusiveMinimum": 1},
+    "`exclusiveMinimum` (integer)": {"type": "integer", "exclusiveMinimum": 1},
+    "`multipleOf`": {"type": "number", "multipleOf": 2},
+    "`minItems` of 1": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    "`minItems` above 1": {"type": "array", "items": {"type": "string"}, "minItems": 2},
+    "`maxItems`": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+    "`uniqueItems`": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    "`contains`": {"type": "array", "items": {"type": "string"}, "contains": {"const": "a"}},
+    "`prefixItems`": {"type": "array", "prefixItems": [{"type": "string"}]},
+    "`required`": {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]},
+    "`additionalProperties: false`": {"type": "object", "additionalProperties": False},
+    "`additionalProperties`": {"type": "object", "additionalProperties": {"type": "string"}},
+    "`patternProperties`": {"type": "object", "patternProperties": {"^a": {"type": "string"}}},
+    "`propertyNames`": {"type": "object", "propertyNames": {"maxLength": 3}},
+    "`minProperties`, `maxProperties`": {"type": "object", "minProperties": 1},
+    "`dependentRequired`": {"type": "object", "dependentRequired": {"a": ["b"]}},
+    "`default`": {"type": "string", "default": "a"},
+    "`examples`": {"type": "string", "examples": ["a"]},
+    "`title`, `description`": {"type": "string", "title": "a", "description": "b"},
+    "`$comment`": {"type": "string", "$comment": "a"},
+}
+
+
+def schema_keywords() -> str:
+    """Return what becomes of each keyword in each subset of JSON Schema."""
+    rows = (
+        (word, *(_fate(sample, subset) for subset in SUBSETS.values()))
+        for word, sample in _SAMPLES.items()
+    )
+    return table(("Keyword", *(f"`{name}`" for name in SUBSETS)), rows)
+
+
+def _fate(sample: dict[str, object], subset: Subset) -> str:
+    node = {"$ref": "#/$defs/node"}
+    members = {"b": {"type": "string"}, "next": {"anyOf": [node, {"type": "null"}]}}
+    closed = {"additionalProperties": False}
+    defs = {
+        "plain": {"type": "string"},
+        "node": {"type": "object", "properties": members, "required": ["b", "next"], **closed},
+    }
+    if subset.closed and "properties" in sample:
+        sample = {**sample, **closed}
+    used = {word: held for word, held in defs.items() if f"/{word}" in str(sample)}
+    schema = {"type": "object", "properties": {"a": sample}, "required": ["a"]}
+    if subset.closed:
+        schema |= closed
+    if used:
+        schema["$defs"] = used
+    narrowed = narrow(schema, subset)
+    if narrowed is None or (subset.closed and narrowed.loosened):
+        return "not strict"
+    if narrowed.lossy:
+        return "two levels, checked" if "$ref" in narrowed.dropped else "dropped, checked"
+    if narrowed.loosened:
+        return "described, checked"
+    if narrowed.described:
+        return "described"
+    if narrowed.dropped:
+        return "dropped"
+    if narrowed.rewritten:
+        return "rewritten, checked" if narrowed.inexact else "rewritten"
+    return "kept"
 
 
 def metrics() -> str:
@@ -198,6 +282,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "providers": providers,
     "refusals": refusals,
     "rule-books": rule_books,
+    "schema-keywords": schema_keywords,
     "rule-facts": rule_facts,
 }
 

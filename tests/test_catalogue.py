@@ -110,6 +110,7 @@ OPTIONAL: Final = {
     "properties": {"a": {"type": "string", "description": "Optional."}},
     "required": ["a"],
 }
+LOOP: Final = {"type": "object", "properties": {"a": {"$ref": "#"}}}
 URI: Final = {"type": "object", "properties": {"a": {"type": "string", "format": "uri"}}}
 HERON: Final = {"type": "image_url", "image_url": {"url": "https://a.example/heron.png"}}
 SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
@@ -188,6 +189,9 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "call-unanswered": lambda: asked(anthropic(USED), "anthropic", "openai-chat"),
     "tool-duplicate": lambda: asked(
         chat(tools=[tool(TEXT), tool(COUNT)]), "openai-chat", "anthropic"
+    ),
+    "schema-loosened": lambda: asked(
+        chat(tools=[tool(LOOP)]), "openai-chat", "gemini", schema_dialect="openapi"
     ),
     "format-dropped": lambda: asked(chat(tools=[tool(URI)]), "openai-chat", "openai-responses"),
     "strict-dropped": lambda: asked(

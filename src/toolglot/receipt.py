@@ -105,6 +105,11 @@ CATALOGUE: Final[dict[str, Code]] = {
     "schema-narrowed": Code(
         "info", "the schema was rewritten with the keywords of the target; its meaning is the same"
     ),
+    "schema-described": Code(
+        "info",
+        "the target has no keywords for some limits of the schema, so the descriptions tell them; "
+        "calls are checked against them",
+    ),
     "schema-loosened": Code(
         "lossy", "the target has no keywords for some limits of the schema, so they were dropped"
     ),
@@ -172,7 +177,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info", "the arguments were repaired to match the schema of their tool"
     ),
     "arguments-unchecked": Code(
-        "info", "the schema of the tool cannot be read, so the arguments were not checked"
+        "info",
+        "the arguments were not checked: the schema of the tool cannot be read, or the extra "
+        "`validate` is not installed",
     ),
     "arguments-sanitised": Code(
         "lossy", "control characters were removed from the arguments, as requested"

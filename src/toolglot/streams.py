@@ -79,7 +79,7 @@ class StreamTranslator:
             passes = chain(answer_passes(self._ctx))
             decoder = get_protocol(source).StreamDecoder(self._ctx)
             self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)
-        elif watch or asks(chosen) or form:
+        elif watch or asks(chosen) or form or self._ctx.undo.inexact:
             self._stream = _Follower(target, self._ctx, self._outcome)
         else:
             self._stream = _PassThrough(target, self._ctx, self._outcome)
@@ -289,7 +289,8 @@ class _Follower:
         self._ctx = ctx
         self._outcome = outcome
         self._decoder = codec.StreamDecoder(ctx)
-        self._adapt = chain(answer_passes(ctx)) if asks(ctx.options) else None
+        checks = asks(ctx.options) or bool(ctx.undo.inexact)
+        self._adapt = chain(answer_passes(ctx)) if checks else None
         """What checks calls without changing them."""
         self._grammar = Grammar()
         self._rename = _rename_model(ctx)

@@ -58,11 +58,13 @@ class UndoStep(Struct, frozen=True, kw_only=True):
 class Undo:
     """What adapting a request did, by the names and ids that the provider sees."""
 
-    __slots__ = ("ids", "tools")
+    __slots__ = ("ids", "inexact", "tools")
 
     def __init__(self) -> None:
         self.tools: dict[str, tuple[UndoStep, ...]] = {}
         self.ids: dict[str, str] = {}
+        self.inexact: tuple[str, ...] = ()
+        """The tools whose schema allows more than the one that the client declared."""
 
     def __bool__(self) -> bool:
         return bool(self.tools or self.ids)
@@ -91,6 +93,20 @@ class Undo:
     def steps(self, name: str) -> tuple[UndoStep, ...]:
         """What was done to the tool that has this name at the provider, latest first."""
         return self.tools.get(name, ())[::-1]
+
+    def unchecked_tools(self) -> frozenset[tuple[str | None, str]]:
+        """The namespaces and names, for the client, of tools of which the provider does not know
+        all limits.
+        """
+        calls = (ToolCall(id="", name=name) for name in self.inexact)
+        found = []
+        for call in calls:
+            for step in self.steps(call.name):
+                call = replace(  # noqa: PLW2901
+                    call, name=step.name, namespace=step.namespace or call.namespace
+                )
+            found.append((call.namespace, call.name))
+        return frozenset(found)
 
     def call(self, call: ToolCall) -> ToolCall:
         """A provider's call as the client declared its tool."""

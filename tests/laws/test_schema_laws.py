@@ -4,11 +4,19 @@ import copy
 import json
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.laws.corpus import PAIRS, PATH
-from tests.schema.generated import conforming, forbidden, is_valid, schemas
+from tests.schema.generated import (
+    conforming,
+    forbidden,
+    is_valid,
+    schemas,
+    wild_schemas,
+    wild_values,
+)
 
 from toolglot import ir
 from toolglot.context import Context
@@ -65,6 +73,26 @@ def test_arguments_come_back_as_they_were_declared(dialect: str, data: Any) -> N
     if not rules.all_required or "anyOf" not in json.dumps(narrowed.schema):
         # Which of several objects a client meant is not guessed, so nothing is filled in there.
         assert is_valid(from_openapi(narrowed.schema), told)
+
+
+@given(schema=wild_schemas(), values=st.lists(wild_values, min_size=5, max_size=20))
+@slow_ok
+def test_a_narrowed_schema_never_allows_less(schema: Any, values: list[Any]) -> None:
+    """X-21: whatever a client may be called with, of whatever schema, can be said to Gemini; and
+    what its subset allows beyond that is known, so that calls are checked.
+    """
+    narrowed = narrow(schema, SUBSETS["subset"])
+    assert narrowed is not None
+    assert forbidden(narrowed.schema, "subset") == []
+    before = jsonschema_rs.validator_for(schema)
+    after = jsonschema_rs.Draft202012Validator(narrowed.schema)
+    for value in values:
+        told = narrowed.send(value)
+        if before.is_valid(value):
+            assert after.is_valid(told), value
+            assert narrowed.widen(told) == value
+        elif after.is_valid(told):
+            assert narrowed.inexact, value
 
 
 # --- over all pairs ------------------------------------------------------------------------------

@@ -203,7 +203,10 @@ CLOSED_WORDS = (SEALED_WORDS - {"default"}) | {"maxItems", "minimum", "maximum",
 CLOSED_WORDS |= {"exclusiveMinimum", "exclusiveMaximum"}
 CLOSED_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6"}
 CLOSED_FORMATS |= {"uuid"}
+MOONSHOT_WORDS = (_COMMON - {"format"}) | {"$defs", "$ref", "additionalProperties", "default"}
+MOONSHOT_WORDS |= {"minLength", "maxLength", "minimum", "maximum", "maxItems"}
 WORDS = {
+    "moonshot": MOONSHOT_WORDS,
     "subset": SUBSET_WORDS,
     "openapi": OPENAPI_WORDS,
     "closed": CLOSED_WORDS,
@@ -289,9 +292,138 @@ def _closed(schema: dict[str, Any], *, every: bool = True) -> list[str]:
     return found
 
 
+def _moonshot(schema: dict[str, Any]) -> list[str]:
+    found = []
+    beside = schema.keys() - {"title", "description", "$defs"}
+    if "anyOf" in schema:
+        if beside != {"anyOf"}:
+            found.append("limits beside a union")
+        if not 1 <= len(schema["anyOf"]) <= 10:
+            found.append("too many alternatives")
+        return found
+    if "$ref" in schema:
+        return ["limits beside a reference"] if beside != {"$ref"} else []
+    kinds = schema.get("type")
+    if kinds is None:
+        found.append("no type")
+    if isinstance(kinds, list) and "enum" not in schema and beside != {"type"}:
+        found.append("limits beside several types")
+    if "enum" in schema:
+        several = {"number" if type(v) in (int, float) else type(v) for v in schema["enum"]}
+        if len(several - {type(None)}) > 1:
+            found.append("values of several types")
+        if isinstance(kinds, list) and (len(kinds) != 2 or "null" not in kinds):
+            found.append("several types of values")
+    if not set(schema.get("required", ())) <= schema.get("properties", {}).keys():
+        found.append("an unknown member is required")
+    if schema.get("items") == {}:
+        found.append("a list of nothing")
+    if isinstance(schema.get("default"), (dict, list)):
+        found.append("a default that is not simple")
+    return found
+
+
 _CHECKS = {
+    "moonshot": _moonshot,
     "subset": _subset,
     "openapi": _openapi,
     "closed": _closed,
     "sealed": lambda schema: _closed(schema, every=False),
 }
+
+
+# --- schemas of any make, and any values ---------------------------------------------------------
+
+_PLACES: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        True,
+        False,
+        {},
+        {"type": "string"},
+        {"type": "integer", "minimum": 1},
+        {"type": ["string", "null"]},
+        {"minimum": 1},
+        {"minLength": 2},
+        {"const": 1},
+        {"enum": [1, True, "a", None, [1]]},
+        {"$ref": "#/$defs/one"},
+        {"$ref": "#/$defs/two", "minLength": 2, "minimum": 1, "required": ["a"]},
+        {"$ref": "#/$defs/loop"},
+    ]
+)
+
+
+def wild_schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas as nobody should write them, for arguments that are an object."""
+    inner = st.recursive(_PLACES, _wild_nodes, max_leaves=6)
+    one = _wild_objects(inner)
+    tops = one | st.builds(
+        lambda word, branches, base: {**base, word: branches},
+        st.sampled_from(["anyOf", "oneOf", "allOf"]),
+        st.lists(one, min_size=1, max_size=3),
+        st.just({}) | one,
+    )
+    loop = {"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}, "b": {"minimum": 1}}}
+    return st.builds(
+        lambda top, defs, draft, closes: {
+            **top,
+            "$defs": {**defs, "loop": {**loop, "required": ["a"] if closes else []}},
+            # Draft 7 has no `prefixItems`; we read them all the same.
+            **(draft if "prefixItems" not in str((top, defs)) else {}),
+        },
+        tops,
+        st.fixed_dictionaries({"one": inner, "two": inner}),
+        st.sampled_from([{}, {}, {"$schema": "http://json-schema.org/draft-07/schema#"}]),
+        st.booleans(),
+    )
+
+
+def _wild_nodes(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    rows = st.fixed_dictionaries(
+        {},
+        optional={
+            "prefixItems": st.lists(below, min_size=1, max_size=2),
+            "items": below,
+            "minItems": st.integers(0, 2),
+            "uniqueItems": st.booleans(),
+        },
+    )
+    unions = st.builds(
+        lambda word, branches, base: {word: branches, **base},
+        st.sampled_from(["anyOf", "oneOf", "allOf"]),
+        st.lists(below | rows, min_size=1, max_size=3),
+        st.just({}) | rows,
+    )
+    conditions = st.builds(
+        lambda one, two: {"if": one, "then": two, "not": {"const": "a"}}, below, below
+    )
+    return _wild_objects(below) | rows | unions | conditions
+
+
+def _wild_objects(below: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    names = st.sampled_from(["a", "b", "c"])
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.just("object"),
+            "properties": st.dictionaries(names, below, max_size=3),
+            "required": st.lists(names, unique=True, max_size=1),
+            "additionalProperties": below,
+            "patternProperties": st.dictionaries(st.sampled_from(["^a", "c"]), below, max_size=1),
+            "minProperties": st.integers(0, 2),
+        },
+    )
+
+
+wild_values = st.dictionaries(
+    st.sampled_from(["a", "b", "c"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from(["", "a", "abc", 1.0]),
+        lambda below: (
+            st.lists(below, max_size=3)
+            | st.dictionaries(st.sampled_from(["a", "b", "c"]), below, max_size=3)
+        ),
+        max_leaves=5,
+    ),
+    max_size=3,
+)

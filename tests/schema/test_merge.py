@@ -64,7 +64,19 @@ def merged(*parts):
             {"properties": {"a": {"minLength": 1}, "b": {}}},
             {"properties": {"a": {"allOf": [{"type": "string"}, {"minLength": 1}]}, "b": {}}},
         ),
-        ({"items": {"type": "string"}}, {"items": [{}]}, {"items": {"type": "string"}}),
+        (
+            {"items": {"type": "string"}},
+            {"items": [{"minLength": 1}]},
+            {
+                "items": {"type": "string"},
+                "prefixItems": [{"allOf": [{"type": "string"}, {"minLength": 1}]}],
+            },
+        ),
+        (
+            {"prefixItems": [{"type": "string"}]},
+            {"prefixItems": [True, {"type": "null"}], "items": False},
+            {"prefixItems": [{"type": "string"}, {"type": "null"}], "items": False},
+        ),
     ],
 )
 def test_two_schemas_that_hold_at_once(one, two, both):

@@ -1,10 +1,11 @@
 """Narrowing: depth, growth, sharing, and the plan that turns arguments back."""
 
 import pytest
+from tests.counting import grows_linearly
 from tests.schema.generated import forbidden
 
 from toolglot.schema.convert import Texts
-from toolglot.schema.formats import drop_formats
+from toolglot.schema.formats import describe_formats
 from toolglot.schema.narrow import narrow
 from toolglot.schema.openapi import from_openapi
 from toolglot.schema.subsets import CLOSED, JSON_SUBSET, OPENAPI, SEALED, SUBSETS, fits
@@ -47,7 +48,7 @@ def test_depth_is_no_danger(subset, kinds):
 def test_other_walks_do_not_mind_depth_either():
     """S0-64, X-21."""
     schema = deep("object", "array", "union", "not")
-    assert drop_formats(schema, frozenset())[1] == ("uri",)
+    assert describe_formats(schema, frozenset())[1] == ("uri",)
     assert from_openapi(schema) is not schema
 
 
@@ -67,7 +68,7 @@ def test_references_cannot_blow_a_schema_up(subset):
     assert narrowed is not None
     assert forbidden(narrowed.schema, subset.name) == []
     assert len(str(narrowed.schema)) < 500_000
-    assert narrowed.lossy
+    assert narrowed.lossy is (subset is OPENAPI), "where references can be kept, nothing is lost"
 
 
 def test_what_was_made_of_a_schema_is_nobody_elses():
@@ -111,10 +112,13 @@ def test_a_text_that_could_be_something_else_is_not_listed():
     }
     narrowed = narrow(schema, OPENAPI)
     assert narrowed.schema["properties"]["n"] == {
-        "anyOf": [{"type": "string"}, {"type": "integer"}]
+        "anyOf": [
+            {"type": "string"},
+            {"type": "integer", "description": 'Further JSON Schema: {"enum": [1, 2]}'},
+        ]
     }
     assert narrowed.plan is None
-    assert narrowed.lossy
+    assert narrowed.loosened == ("enum",)
 
 
 def test_null_that_is_a_value_in_one_of_several_objects_stays():
@@ -150,13 +154,15 @@ def narrowed_member(member, subset):
 
 @pytest.mark.parametrize(("given", "kept"), [(0, 0), (1, 1), (2, 1), (9, 1)])
 def test_min_items_above_what_the_target_takes_is_lowered(given, kept):
-    """D-06: fewer items are allowed, which is a loss and is named."""
+    """D-06: fewer items are allowed, and the description tells how many there must be."""
     member = {"type": "array", "items": {"type": "string"}, "minItems": given}
     made, narrowed = narrowed_member(member, SEALED)
     assert made["minItems"] == kept
     assert fits(narrowed.schema, SEALED)
-    assert narrowed.dropped == (("minItems",) if given > kept else ())
-    assert narrowed.lossy is (given > kept)
+    assert narrowed.dropped == ()
+    assert narrowed.loosened == (("minItems",) if given > kept else ())
+    words = f'Further JSON Schema: {{"minItems": {given}}}'
+    assert made.get("description") == (words if given > kept else None)
     assert narrowed_member(member, CLOSED)[0]["minItems"] == given
 
 
@@ -164,7 +170,8 @@ def test_required_names_that_are_not_described():
     schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["b", "a", "b"]}
     openapi = narrow(schema, OPENAPI)
     assert openapi.schema["required"] == ["a"]
-    assert "required" in openapi.dropped
+    assert "required" in openapi.described
+    assert openapi.schema["description"] == 'Further JSON Schema: {"required": ["b"]}'
     assert narrow(schema, JSON_SUBSET).schema["required"] == ["a", "b"]
 
 
@@ -195,7 +202,7 @@ def test_a_format_that_the_target_does_not_know_goes_from_listed_values_too():
     narrowed = narrow(schema, subset)
     assert narrowed.schema["properties"]["tide"]["enum"] == ["ebb", "flow"]
     assert "format" not in narrowed.schema["properties"]["tide"]
-    assert "format" in narrowed.dropped
+    assert "format" in narrowed.described
 
 
 def test_a_tilde_in_a_pointer_is_unescaped_last():
@@ -205,3 +212,53 @@ def test_a_tilde_in_a_pointer_is_unescaped_last():
         "$defs": {"x~1y": {"type": "integer"}, "x/y": {"type": "string"}},
     }
     assert narrow(schema, OPENAPI).schema["properties"]["a"]["type"] == "integer"
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+TEXT = {"type": "string", "minLength": 1}
+WIDE = {
+    "texts": lambda n: {"enum": [f"text {i}" for i in range(n)]},
+    "values": lambda n: {"enum": [each for i in range(n) for each in (i, f"{i}", {"a": i})]},
+    "constants": lambda n: {"oneOf": [{"const": i, "description": f"{i}"} for i in range(n)]},
+    "alternatives": lambda n: {"anyOf": [{"type": "string", "maxLength": i} for i in range(n)]},
+    "objects": lambda n: {
+        "properties": {f"p{i}": TEXT for i in range(n)},
+        "anyOf": [{"required": [f"p{i}"]} for i in range(n)],
+    },
+    "members": lambda n: {
+        "type": "object",
+        "properties": {f"p{i}": TEXT for i in range(n)},
+        "required": [f"p{i}" for i in range(n)],
+    },
+    "merged": lambda n: {
+        "allOf": [{"properties": {f"p{i}": TEXT}, "required": [f"p{i}"]} for i in range(n)]
+    },
+    "patterns": lambda n: {"allOf": [{"pattern": f"p{i}"} for i in range(n)]},
+    "tuple": lambda n: {"type": "array", "prefixItems": [TEXT] * n},
+    "uses": lambda n: {
+        "type": "object",
+        "properties": {f"p{i}": {"$ref": "#/$defs/d0"} for i in range(n)},
+    },
+    "chain": lambda _: {"$ref": "#/$defs/d0"},
+}
+
+
+def wide(kind, size):
+    defs = {
+        f"d{i}": {"type": "object", "properties": {"a": TEXT, "b": {"$ref": f"#/$defs/d{i + 1}"}}}
+        for i in range(size if kind == "chain" else 1)
+    }
+    return {"type": "object", "properties": {"a": WIDE[kind](size)}, "$defs": defs}
+
+
+@pytest.mark.parametrize("subset", ["openapi", "subset", "moonshot"])
+@pytest.mark.parametrize("kind", WIDE)
+def test_the_cost_grows_with_the_schema_and_no_faster(kind, subset):
+    """X-21: nobody can stop a server with one large schema."""
+    assert grows_linearly(lambda size: narrow(wide(kind, size), SUBSETS[subset]), 100)
+
+
+@pytest.mark.parametrize("kind", ["objects", "members", "merged"])
+def test_so_does_the_cost_of_a_top(kind):
+    assert grows_linearly(lambda size: narrow(WIDE[kind](size), JSON_SUBSET), 100)

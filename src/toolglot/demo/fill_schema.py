@@ -1,6 +1,7 @@
 """Values that conform to a JSON Schema, with words of the prompt where they fit.
 
-A schema gives a lazy row of candidates, the best first. Where the extra `validate` is installed,
+A schema gives a lazy row of candidates, the best first; limits that its descriptions tell count as
+if they were keywords, since a model would read them. Where the extra `validate` is installed,
 the first that conforms is taken; without it the first, which is right for all but odd schemas.
 """
 
@@ -34,17 +35,20 @@ from toolglot.demo.hints import Hints
 from toolglot.errors import MissingExtraError
 from toolglot.ir import Json
 from toolglot.schema.conform import SchemaError, checker
-from toolglot.schema.merge import References, flatten
+from toolglot.schema.describe import read_told
+from toolglot.schema.merge import Flat, References, flatten
 from toolglot.schema.openapi import from_openapi
 
 _TRIES: Final = 200
 _FEW: Final = 12
 _DEEPEST: Final = 12
+_FULL: Final = 2
+"""How deep objects are tried with all their members."""
 
 
 def value_of(schema: Json | None, hints: Hints) -> Any:
     """A value that conforms to a schema; an empty object where there is none."""
-    known = from_openapi(schema) if schema else {"type": "object"}
+    known = read_told(from_openapi(schema)) if schema else {"type": "object"}
     maker = _Maker(known, hints)
     best: list[Any] = []
     for value in islice(maker.candidates(known, "", 0, ("#",)), _TRIES):
@@ -76,6 +80,13 @@ class _Maker:
         flat = flatten(schema, self._references, refs)
         if flat.never or depth > _DEEPEST:
             return
+        made = self._candidates(flat, name, depth)
+        limits: list[Any] = list(flat.lost)
+        if "not" in flat.schema:
+            limits.append({"not": flat.schema["not"]})
+        yield from filter(partial(self._holds, {"allOf": limits}), made) if limits else made
+
+    def _candidates(self, flat: Flat, name: str, depth: int) -> Iterator[Any]:
         node = flat.schema
         for key in ("anyOf", "oneOf"):
             branches = node.get(key)
@@ -112,6 +123,10 @@ class _Maker:
             return True
         return sum(not check.problems(value) for check in checks) == 1
 
+    def _holds(self, schema: Any, value: Any) -> bool:
+        """Whether a value conforms to a schema inside the whole, as far as anyone can tell."""
+        return _fits({**self._shared, "allOf": [schema]}, value)
+
     # --- by type
 
     def texts(self, node: Json, name: str, _depth: int, _refs: tuple[str, ...]) -> Iterator[str]:
@@ -136,6 +151,7 @@ class _Maker:
         low, high = limit(node, "inimum", max), limit(node, "aximum", min)
         offered = [each for each in offers(node) if is_number(each)]
         usual = [1 + self._hints.variant, 0, low, high, (low or 0) + 1, (high or 0) - 1, 0.5]
+        usual += [10, 100, -10]
         if low is not None and high is not None:
             usual.append((low + high) / 2)
         step = node.get("multipleOf")
@@ -169,13 +185,15 @@ class _Maker:
         prefix = prefix if isinstance(prefix, list) else []
         least = min(count_of(node, "minItems", 0), MOST)
         most = count_of(node, "maxItems", MOST)
-        items = node.get("items", node.get("contains", True))
+        items, wanted = node.get("items", True), node.get("contains")
         if is_command(name, items):
             yield from ([*_SHELL, each] for each in self._hints.texts(name))
         length = min(max(least, len(prefix), 1), most)
         sizes = (least, length) if reluctance(items, refs) > 1 else (length, least)
         for size in dict.fromkeys(sizes):
             schemas = [prefix[at] if at < len(prefix) else items for at in range(size)]
+            if wanted is not None and schemas:
+                schemas[-1] = {"allOf": [schemas[-1], wanted]}
             yield from self._rows(schemas, name, depth, refs, unique=bool(node.get("uniqueItems")))
 
     def _rows(
@@ -212,16 +230,31 @@ class _Maker:
             elif name in required_of(node):
                 return
         yield first
+        spare = [name for name in properties_of(node) if name not in first]
+        if spare and depth <= _FULL:
+            yield first | self._filled(node, spare, depth, refs)
         others = [
             map(partial(_with, first, name), islice(makers[name](), 1, _FEW)) for name in first
         ]
         yield from _in_turn([*others])
+
+    def _filled(self, node: Json, names: list[str], depth: int, refs: tuple[str, ...]) -> Json:
+        """The members that an object need not have."""
+        made = {
+            name: next(self.candidates(member(node, name), name, depth + 1, refs), _MISSING)
+            for name in names
+        }
+        return {name: value for name, value in made.items() if value is not _MISSING}
 
     def _members(self, node: Json, depth: int) -> list[str]:
         properties = properties_of(node)
         required = required_of(node)
         names = [name for name in properties if name in required]
         names += [name for name in required if name not in properties]
+        bound = node.get("dependentRequired")
+        if isinstance(bound, dict):
+            for name in names:
+                names += [each for each in bound.get(name, ()) if each not in names]
         if not names and depth == 0:
             names = [name for name, held in properties.items() if self._is_said(name, held)]
         least = min(count_of(node, "minProperties", 0), MOST)

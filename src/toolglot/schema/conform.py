@@ -25,6 +25,9 @@ _MOST: Final = 20
 _LONGEST: Final = 200
 """Characters of a message; it may quote the value."""
 
+_LONGEST_CACHED: Final = 2**16
+"""Bytes of a schema that is kept compiled."""
+
 Step = str | int
 
 
@@ -90,7 +93,8 @@ class Checker:
 def checker(schema: Json) -> Checker:
     """What checks values against a schema; a `SchemaError` if it is none that can be read."""
     try:
-        return _compiled(jsontext.encode(schema))
+        text = jsontext.encode(schema)
+        return _compiled(text) if len(text) <= _LONGEST_CACHED else _compiled.__wrapped__(text)
     except RecursionError:
         raise SchemaError("nested too deeply to be read") from None
     except ValueError as error:

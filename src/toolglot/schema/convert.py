@@ -9,6 +9,7 @@ arguments are.
 from typing import Any, Final
 
 from toolglot.errors import DecodeError
+from toolglot.schema.keywords import same_value
 from toolglot.wire import jsontext
 
 WRAPPED: Final = "value"
@@ -25,6 +26,7 @@ class Plan:
         "keeps",
         "labels",
         "members",
+        "names",
         "null",
         "order",
         "rest",
@@ -34,6 +36,8 @@ class Plan:
     def __init__(self) -> None:
         self.labels: dict[str, Any] | None = None
         """Texts and the values that they stand for."""
+        self.names: dict[tuple[str, Any], str] | None = None
+        """The same the other way round."""
         self.members: dict[str, Plan] = {}
         self.rest: Plan | None = None
         """For members that the schema does not name."""
@@ -98,7 +102,7 @@ def send(plan: Plan, value: Any) -> Any:
         inner = plan.members.get(WRAPPED)
         return {WRAPPED: send(inner, value) if inner else value}
     if plan.labels is not None:
-        return _label(plan.labels, value)
+        return _label(plan, plan.labels, value)
     if type(value) is list and plan.items:
         return _each(value, plan.items, send)
     if type(value) is dict:
@@ -135,11 +139,10 @@ def _members(
     return value if same else new
 
 
-def _label(labels: dict[str, Any], value: Any) -> Any:
-    for label, meant in labels.items():
-        if meant == value and isinstance(meant, bool) is isinstance(value, bool):
-            return label
-    return value
+def _label(plan: Plan, labels: dict[str, Any], value: Any) -> Any:
+    if plan.names is None:
+        plan.names = {same_value(meant): label for label, meant in reversed(labels.items())}
+    return plan.names.get(same_value(value), value)
 
 
 # --- as texts ------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 """What the words of a schema say, as far as they can be understood."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import ge, gt, le, lt
 from typing import Any, Final, TypeGuard
 
+from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.schema.subsets import is_of, kind, types_of
 from toolglot.wire import jsontext
@@ -107,15 +109,33 @@ def listed_values(branches: Iterable[Any]) -> list[Any] | None:
     return found
 
 
+def identity(value: Any) -> tuple[str, Any]:
+    """What tells a JSON value from others: 1, 1.0, true and "1" are four."""
+    name = kind(value)
+    if name not in ("object", "array"):
+        return name, value
+    try:
+        return name, jsontext.text(dict(sorted(value.items())) if name == "object" else value)
+    except DecodeError:  # nested too deeply to be written
+        return name, id(value)
+
+
+def same_value(value: Any) -> tuple[str, Any]:
+    """The same for values as JSON Schema compares them: 1 and 1.0 are one."""
+    name, text = identity(value)
+    return "number" if name == "integer" else name, text
+
+
 def conforming(values: list[Any], types: tuple[str, ...]) -> list[Any]:
     """The values that are of the types; all of them, brought there if they can be, if none is."""
-    unique: list[Any] = []
+    found: dict[tuple[str, Any], Any] = {}
     for value in values:
-        if not any(value == each and kind(value) == kind(each) for each in unique):
-            unique.append(value)
+        found.setdefault(identity(value), value)
+    unique = list(found.values())
     if not types:
         return unique
-    known = [value for value in unique if is_of(value, frozenset(types))]
+    wanted = frozenset(types)
+    known = [value for value in unique if is_of(value, wanted)]
     if known:
         return known
     return [_coerced(value, types) for value in unique]
@@ -152,3 +172,29 @@ def type_of(values: list[Any]) -> Json:
     if set(kinds) == {"integer", "number"}:
         kinds = ["number"]
     return {"type": kinds[0] if len(kinds) == 1 else kinds}
+
+
+_CHECKS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "minimum": ge,
+    "maximum": le,
+    "exclusiveMinimum": gt,
+    "exclusiveMaximum": lt,
+    "minLength": lambda value, limit: len(value) >= limit,
+    "maxLength": lambda value, limit: len(value) <= limit,
+}
+"""Limits that can be checked here; lengths are counted in characters, as JSON Schema does."""
+
+
+def satisfying(values: list[Any], schema: Json) -> list[Any]:
+    """The listed values that are within the limits beside them; all of them, if none is."""
+    limits = [(key, schema[key]) for key in _CHECKS if is_limit(key, schema.get(key))]
+    if not limits:
+        return values
+    return [value for value in values if all(_is_within(value, *each) for each in limits)] or values
+
+
+def _is_within(value: Any, key: str, limit: Any) -> bool:
+    wanted = (str,) if key in _COUNTS else (int, float)
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        return True
+    return _CHECKS[key](value, limit)

@@ -1,15 +1,15 @@
 """A schema in the subset of JSON Schema that a target takes, and how arguments are converted back.
 
 A schema in the subset is returned as it is. Any other is written anew, from what it says of each
-place: references are followed (and given up where they lead back into themselves),
-`allOf` is merged, `oneOf` becomes `anyOf`, `const` a list of one value. Where a target cannot
-list values of a type, they are listed as texts, if a text can stand in that place for nothing
-else; the `Plan` turns them back. What cannot be said is left out, so that the new schema allows
-more than the old one, never less, unless the subset demands closed objects: then there may be
-no answer at all, which is `None`.
+place: references are kept where the target takes them and else followed (and given up where they
+lead back into themselves), `allOf` is merged, `oneOf` becomes `anyOf`, `const` a list of one value.
+Where a target cannot list values of a type, they are listed as texts, if a text can stand in that
+place for nothing else; the `Plan` turns them back. A limit that cannot be said is told in the
+description, so that the new schema allows more than the old one, never less, unless the subset
+demands closed objects: then there may be no answer at all, which is `None`.
 
-The work is a loop over jobs, one for each place: down to find out what each place may hold, up
-to write it.
+The work is a loop over places: down to find out what each may hold (`schema/places.py`), up to
+write it.
 """
 
 from typing import Any, Final
@@ -18,39 +18,28 @@ from msgspec import Struct
 
 from toolglot.ir import Json
 from toolglot.schema.convert import Plan, merged, send, widen
+from toolglot.schema.describe import TELLABLE, Telling, with_words
 from toolglot.schema.keywords import (
     NUMBERS,
     bound,
-    conforming,
-    inferred,
-    is_filled,
     is_limit,
-    is_null,
     is_open,
     labels_of,
-    listed_values,
-    table,
     texts,
     type_of,
 )
-from toolglot.schema.merge import UNROLLED, Flat, References, cut, flatten
-from toolglot.schema.roots import object_root
+from toolglot.schema.places import PLAN_DEPTH, ImpossibleError, SchemaPlace, SchemaPlaces
+from toolglot.schema.roots import same_as
 from toolglot.schema.subsets import (
     ANNOTATIONS,
     Subset,
     fits,
+    is_of,
     kind,
+    kinds_of,
     object_depth,
-    types_of,
     within,
 )
-from toolglot.schema.walk import INNER, schemas
-
-_SLACK: Final = 1000
-"""How much larger than the old schema a new one may grow, in places."""
-
-_PLAN_DEPTH: Final = 64
-"""Below, arguments stay as they are, so that plans are shallow."""
 
 _STRUCTURAL: Final = frozenset(
     {
@@ -79,19 +68,20 @@ _STRUCTURAL: Final = frozenset(
 )
 """Words that are not copied but written anew."""
 
-_REWRITTEN: Final = frozenset(
-    {"const", "definitions", "exclusiveMaximum", "exclusiveMinimum", "oneOf"}
-)
-
 _WORDS_OF: Final[dict[str, frozenset[str]]] = {
     "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
     "number": NUMBERS | {"format"},
     "integer": NUMBERS | {"format"},
-    "array": frozenset({"minItems", "maxItems"}),
-    "object": frozenset({"minProperties", "maxProperties"}),
+    "array": frozenset({"minItems", "maxItems", "uniqueItems", "contains"}),
+    "object": frozenset({"minProperties", "maxProperties", "propertyNames"}),
 }
 _LIMITS: Final = frozenset().union(*_WORDS_OF.values())
-_ANY: Final = ("string", "number", "boolean", "object", "array")
+_INEXACT: Final = frozenset({"oneOf", "prefixItems"})
+"""Words that are rewritten with a meaning that is a little wider."""
+
+_SCALARS: Final = ("string", "number", "boolean", "object")
+_SHOWN: Final = 5
+"""How many places that tell limits are named."""
 
 
 class Narrowed(Struct, frozen=True, kw_only=True):
@@ -101,6 +91,12 @@ class Narrowed(Struct, frozen=True, kw_only=True):
     rewritten: tuple[str, ...] = ()
     """Keywords that were written otherwise, with the same meaning."""
 
+    described: tuple[str, ...] = ()
+    """Keywords that are told in a description."""
+
+    places: str = ""
+    """The places of those, in words."""
+
     dropped: tuple[str, ...] = ()
     """Keywords that could not be written."""
 
@@ -108,8 +104,18 @@ class Narrowed(Struct, frozen=True, kw_only=True):
 
     @property
     def lossy(self) -> bool:
-        """Whether the new schema allows what the old one did not."""
+        """Whether the new schema allows what the old one did not, and does not tell it."""
         return not ANNOTATIONS.issuperset(self.dropped)
+
+    @property
+    def loosened(self) -> tuple[str, ...]:
+        """The limits that the new schema does not have as keywords."""
+        return tuple(sorted({*self.described, *self.dropped} - ANNOTATIONS))
+
+    @property
+    def inexact(self) -> bool:
+        """Whether arguments that fit the new schema may not fit the old one."""
+        return bool(self.loosened) or not _INEXACT.isdisjoint(self.rewritten)
 
     def widen(self, value: Any) -> Any:
         """The client's arguments from those of a provider that saw this schema."""
@@ -120,10 +126,6 @@ class Narrowed(Struct, frozen=True, kw_only=True):
         return send(self.plan, value) if self.plan else value
 
 
-class _ImpossibleError(Exception):
-    """There is no such schema in the subset."""
-
-
 def narrow(schema: Json, subset: Subset, *, tool: bool = True) -> Narrowed | None:
     """The schema in a subset; None if that is not possible.
 
@@ -132,367 +134,312 @@ def narrow(schema: Json, subset: Subset, *, tool: bool = True) -> Narrowed | Non
     """
     if fits(schema, subset, tool=tool):
         return Narrowed(schema=schema)
-    try:
-        return _Narrowing(schema, subset, reversible=tool).run(tool=tool)
-    except _ImpossibleError:
-        return None
+    for keeps in (True, False) if "$ref" in subset.keywords else (False,):
+        try:
+            return _Writer(schema, subset, tool=tool, keeps=keeps).run()
+        except ImpossibleError:
+            continue
+    return None
 
 
-class _Job:
-    """One place: what it may hold, then what is written there."""
+class _Writer:
+    """The way up: writes each place, those below before those that hold them."""
 
     __slots__ = (
-        "below",
-        "depth",
-        "enum",
-        "flat",
-        "loose",
-        "never",
-        "null",
-        "plan",
-        "raw",
-        "refs",
-        "schema",
-        "types",
-        "union",
-    )
-
-    def __init__(self, raw: Any, depth: int, refs: tuple[str, ...], *, loose: bool) -> None:
-        self.raw = raw
-        self.depth = depth
-        self.refs = refs
-        self.loose = loose
-        self.flat: Json = {}
-        self.types: tuple[str, ...] = ()
-        self.enum: list[Any] | None = None
-        self.null = False
-        self.never = False
-        self.union = False
-        self.below: list[tuple[str, Any, _Job]] = []
-        self.schema: Json = {}
-        self.plan = Plan()
-
-    def at(self, slot: str) -> list["_Job"]:
-        return [job for where, _, job in self.below if where == slot]
-
-
-class _Narrowing:
-    __slots__ = (
+        "_described",
         "_dropped",
-        "_jobs",
-        "_limit",
+        "_places",
         "_properties",
-        "_references",
-        "_reversible",
         "_rewritten",
         "_root",
         "_subset",
+        "_telling",
+        "_tells",
+        "_tool",
     )
 
-    def __init__(self, schema: Json, subset: Subset, *, reversible: bool) -> None:
+    def __init__(self, schema: Json, subset: Subset, *, tool: bool, keeps: bool) -> None:
         self._root = schema
         self._subset = subset
-        self._reversible = reversible
-        self._references = References(schema)
-        self._limit = len(schemas(schema)) * 2 + _SLACK
-        self._jobs: list[_Job] = []
-        self._dropped: set[str] = set()
-        self._rewritten: set[str] = set()
+        self._tool = tool
+        self._places = SchemaPlaces(schema, subset, tool=tool, keeps=keeps)
+        self._rewritten, self._dropped = self._places.rewritten, self._places.dropped
+        self._described: set[str] = set()
+        self._tells: list[tuple[SchemaPlace, list[str]]] = []
+        self._telling = Telling()
         self._properties = 0
 
-    def run(self, *, tool: bool) -> Narrowed:
-        raw, wrapped = self._top(tool=tool)
-        root = _Job(raw, 0, (), loose=not self._reversible)
-        self._jobs.append(root)
-        for job in self._jobs:
-            self._expand(job)
-        for job in reversed(self._jobs):
-            self._write(job)
-        schema = root.schema if tool else self._with_null(root)
-        root.plan.wrap = wrapped
+    def run(self) -> Narrowed:
+        places = self._places
+        for place in reversed(places.all):
+            self._write(place)
+        root = places.root
+        schema = root.schema if self._tool else self._with_null(root)
+        if places.definitions:
+            schema = _in_order({**schema, "$defs": self._definitions()}, self._root)
+        root.plan.wrap = places.wrapped
         depth = object_depth(schema) if self._subset.max_depth is not None else 0
         if not within(self._subset, depth, self._properties):
-            raise _ImpossibleError
-        self._rewritten |= {"$defs"}.intersection(self._root)
-        if not self._dropped and not self._rewritten:
+            raise ImpossibleError
+        if not places.definitions:
+            self._rewritten |= {"$defs"}.intersection(self._root)
+        if not self._dropped and not self._rewritten and not self._described:
             self._rewritten.add("type")
         return Narrowed(
             schema=schema,
             rewritten=tuple(sorted(self._rewritten)),
+            described=tuple(sorted(self._described)),
+            places=_in_words(self._tells[::-1]),
             dropped=tuple(sorted(self._dropped)),
             plan=root.plan if root.plan.done() else None,
         )
 
-    def _top(self, *, tool: bool) -> tuple[Any, bool]:
-        """What the root has to be, and whether that wraps it."""
-        if not tool and not self._subset.object_root:
-            return self._root, False
-        root = object_root(self._root, self._references)
-        if self._subset.closed and (root.wrapped or root.lossy):
-            raise _ImpossibleError
-        self._rewritten.update(root.rewritten)
-        if root.lossy:
-            self._dropped.update(root.rewritten)
-        return root.schema, root.wrapped
+    def _definitions(self) -> Json:
+        written: Json = {}
+        for ref, place in self._places.definitions.items():
+            if place.never or not place.schema:
+                raise ImpossibleError
+            written[self._places.names[ref]] = self._with_null(place)
+        return written
 
-    # --- down: what a place may hold -------------------------------------------------------------
-
-    def _flatten(self, raw: Any, refs: tuple[str, ...]) -> Flat:
-        follow = UNROLLED if len(self._jobs) < self._limit else 0
-        flat = flatten(raw, self._references, refs, follow=follow)
-        self._rewritten |= flat.words
-        if flat.cut:
-            if self._subset.closed:
-                raise _ImpossibleError
-            self._dropped.add("$ref")
-        return flat
-
-    def _expand(self, job: _Job) -> None:
-        raw = job.raw if len(self._jobs) < 2 * self._limit else cut(job.raw)
-        flat = self._flatten(raw, job.refs)
-        job.flat, job.never, job.refs = flat.schema, flat.never, flat.refs
-        if job.never:
+    def _write(self, place: SchemaPlace) -> None:
+        if place.never:
             return
-        self._rewritten |= _REWRITTEN.intersection(job.flat) - self._subset.keywords
-        self._rewritten |= {"const"}.intersection(job.flat)
-        branches = next(
-            (job.flat[k] for k in ("anyOf", "oneOf") if is_filled(job.flat.get(k))), None
-        )
-        if branches is not None:
-            values = listed_values(branches)
-            if values is None:
-                self._expand_union(job, branches)
-                return
-            job.flat = {k: v for k, v in job.flat.items() if k not in ("anyOf", "oneOf")}
-            listed = job.flat.get("enum")
-            job.flat["enum"] = [v for v in values if v in listed] if is_filled(listed) else values
-            self._rewritten.add("anyOf")
-        self._read_types(job)
-        self._expand_members(job)
-
-    def _expand_union(self, job: _Job, branches: list[Any]) -> None:
-        job.union = True
-        base = {
-            key: value
-            for key, value in job.flat.items()
-            if key not in ANNOTATIONS and key not in ("anyOf", "oneOf", "$defs", "definitions")
-        }
-        if len(self._jobs) >= self._limit:
-            base = {key: base[key] for key in ("type",) if key in base}
-        loose = job.loose or sum(not is_null(branch) for branch in branches) > 1
-        for index, branch in enumerate(branches):
-            raw = {"allOf": [branch, base]} if base else branch
-            self._add(job, "anyOf", index, raw, loose=loose)
-
-    def _read_types(self, job: _Job) -> None:
-        flat, types = job.flat, types_of(job.flat)
-        values = flat.get("enum")
-        if "const" in flat:
-            values = [flat["const"]]
-        if is_filled(values):
-            job.enum = conforming(values, types)
-            job.null = None in job.enum or flat.get("nullable") is True
-            job.enum = [value for value in job.enum if value is not None]
-            types = tuple(dict.fromkeys(map(kind, job.enum)))
-            if not job.enum:
-                job.enum, job.null, types = None, False, ("null",)
-        else:
-            if flat.get("nullable") is True and types:
-                types = (*types, "null")
-            job.null = "null" in types and len(types) > 1
-        job.types = types if types == ("null",) else tuple(t for t in types if t != "null")
-        if not types and self._subset.typed:
-            job.types = inferred(flat)
-            job.null = not job.types
-        if not job.types and self._subset.closed:
-            raise _ImpossibleError
-
-    def _expand_members(self, job: _Job) -> None:
-        if job.enum is not None:
-            return
-        flat, types = job.flat, job.types
-        if not types or "object" in types:
-            for name, raw in table(flat.get("properties")).items():
-                self._add(job, "properties", name, raw)
-            rest = flat.get("additionalProperties")
-            if type(rest) is dict and rest and not is_open(flat):
-                if self._subset.closed:
-                    raise _ImpossibleError
-                if "additionalProperties" in self._subset.keywords:
-                    self._add(job, "rest", None, rest)
-        if not types or "array" in types:
-            self._expand_items(job)
-
-    def _expand_items(self, job: _Job) -> None:
-        flat = job.flat
-        items, prefix = flat.get("items"), flat.get("prefixItems")
-        if type(items) is list:
-            prefix, items = items, flat.get("additionalItems")
-        if type(prefix) is not list or not prefix:
-            if items is not None:
-                self._add(job, "items", None, items)
-        elif "prefixItems" in self._subset.keywords:
-            for index, raw in enumerate(prefix):
-                self._add(job, "prefixItems", index, raw, loose=True)
-            if items is not None:
-                self._add(job, "items", None, items, loose=True)
-        else:
-            self._rewritten.add("prefixItems")
-            rest = [] if items is False else [True if items is None else items]
-            self._add(job, "items", None, {"anyOf": [*prefix, *rest]}, loose=True)
-
-    def _add(
-        self, job: _Job, slot: str, place: Any, raw: Any, *, loose: bool | None = None
-    ) -> None:
-        loose = job.loose if loose is None else loose
-        below = _Job(raw, job.depth + 1, job.refs, loose=loose or job.depth >= _PLAN_DEPTH)
-        job.below.append((slot, place, below))
-        self._jobs.append(below)
-
-    # --- up: what is written ---------------------------------------------------------------------
-
-    def _write(self, job: _Job) -> None:
-        if job.never:
-            return
-        if job.union:
-            self._write_union(job)
-        elif job.enum is not None:
-            self._write_enum(job, job.enum)
-        elif not job.types and self._subset.typed:
-            job.schema = self._any(job)
-        elif len(job.types) > 1 and self._subset.lone_unions:
+        if place.ref:
+            self._write_ref(place)
+        elif place.union:
+            self._write_union(place)
+        elif place.enum is not None:
+            self._write_enum(place, place.enum)
+        elif not place.types and self._subset.typed:
+            place.schema = self._any(place)
+        elif len(place.types) > 1 and not self._takes_list(place):
             self._rewritten.add("type")
-            branches = [self._typed(job, (name,)) for name in job.types]
-            job.schema = self._union(branches, job)
+            branches = [self._typed(place, (name,)) for name in place.types]
+            place.schema = self._union(branches, place)
         else:
-            job.schema = self._typed(job, job.types)
-        if job.plan.order or job.plan.items or job.plan.rest or job.plan.labels:
-            job.plan.done()
-        job.schema = _in_order(job.schema, job.flat)
-        self._count(job)
+            place.schema = self._typed(place, place.types)
+        if place.plan.order or place.plan.items or place.plan.rest or place.plan.labels:
+            place.plan.done()
+        place.schema = _in_order(place.schema, place.flat)
+        self._count(place)
+        if place.lost:
+            self._tell(place)
+        if place.same_as:
+            words = f'Has the same form as "{place.same_as}", which it is a part of.'
+            place.schema = with_words(place.schema, words)
 
-    def _count(self, job: _Job) -> None:
-        """Write down which of its words a place could not keep."""
-        self._dropped |= job.flat.keys() - self._subset.keywords - _STRUCTURAL
-        if is_open(job.flat):
-            self._dropped.add("patternProperties")
-        if "additionalProperties" in job.flat and job.flat["additionalProperties"] is not True:
-            self._dropped |= {"additionalProperties"} - self._subset.keywords
+    def _takes_list(self, place: SchemaPlace) -> bool:
+        """Whether several types can be one list."""
+        if self._subset.type_lists == "bare":
+            return _BARE.issuperset(self._typed(place, place.types))
+        return self._subset.type_lists == "all"
 
-    def _annotations(self, job: _Job) -> Json:
-        flat, words = job.flat, self._subset.keywords
+    def _write_ref(self, place: SchemaPlace) -> None:
+        ref = {"$ref": f"#/$defs/{self._places.names[place.ref]}"}
+        words = self._annotations(place)
+        place.lost |= {key: words.pop(key) for key in ("default", "example") if key in words}
+        place.schema = {"anyOf": [ref], **words} if words else ref
+
+    # --- what cannot be said ----------------------------------------------------------------------
+
+    def _count(self, place: SchemaPlace) -> None:
+        """Find out which of its words a place could not keep."""
+        flat, keywords, types = place.flat, self._subset.keywords, place.types
+        for key in flat.keys() - keywords - _STRUCTURAL:
+            if place.union and key not in ANNOTATIONS:
+                continue  # The alternatives have it.
+            if types and key in _LIMITS and not _limits_any(key, types):
+                self._rewritten.add(key)
+            elif key in TELLABLE:
+                place.lost[key] = flat[key]
+            else:
+                self._dropped.add(key)
+        if place.union or place.enum is not None or (types and "object" not in types):
+            return
+        said = flat.get("additionalProperties")
+        limits = said is not None and said is not True and said != {}
+        if is_open(flat):
+            place.lost["patternProperties"] = flat["patternProperties"]
+            if limits:
+                place.lost["additionalProperties"] = said
+        elif limits and "additionalProperties" not in keywords:
+            place.lost["additionalProperties"] = said
+
+    def _tell(self, place: SchemaPlace) -> None:
+        limits = {key: place.lost[key] for key in sorted(place.lost)}
+        if place.ref and "anyOf" not in place.schema:
+            place.schema = {"anyOf": [place.schema]}
+        if "anyOf" in place.schema and self._subset.beside_unions == "nothing":
+            first, *others = place.schema["anyOf"]
+            first, told = self._telling.describe(first, limits)
+            place.schema = {"anyOf": [first, *others]}
+        else:
+            place.schema, told = self._telling.describe(place.schema, limits)
+        if place.ref and not told and len(place.schema) == 1:
+            place.schema = place.schema["anyOf"][0]
+        self._described.update(told)
+        self._dropped.update(limits.keys() - told)
+        if told:
+            self._tells.append((place, told))
+
+    # --- words and unions -------------------------------------------------------------------------
+
+    def _annotations(self, place: SchemaPlace) -> Json:
+        flat, words = place.flat, self._subset.keywords
         kept = {key: flat[key] for key in ("title", "description") if type(flat.get(key)) is str}
-        if job.enum is None and not job.union:
+        if place.enum is None and not place.union:
             kept |= {key: flat[key] for key in ("default", "example") if key in flat}
+        elif "default" in flat and "default" in words:
+            place.lost["default"] = flat["default"]
+        if self._subset.scalar_defaults and "default" in kept:
+            self._check_default(place, kept)
         return {key: value for key, value in kept.items() if key in words}
 
-    def _any(self, job: _Job) -> Json:
-        scalars: list[Json] = [{"type": name} for name in _ANY[:-1]]
-        return self._union([*scalars, {"type": "array", "items": {"anyOf": scalars}}], job)
+    def _check_default(self, place: SchemaPlace, kept: Json) -> None:
+        value = kept["default"]
+        if kind(value) in ("object", "array") or not is_of(value, frozenset(place.types)):
+            place.lost["default"] = kept.pop("default")
 
-    def _union(self, branches: list[Json], job: _Job) -> Json:
-        words = self._annotations(job)
-        if len(branches) == 1:
+    def _any(self, place: SchemaPlace) -> Json:
+        return self._union([*self._anything(), self._list_of_anything(2)], place)
+
+    def _anything(self) -> list[Json]:
+        return [{"type": name} for name in _SCALARS]
+
+    def _list_of_anything(self, depth: int) -> Json:
+        """A list that may hold anything, other lists up to a depth."""
+        inner = self._anything()
+        if depth:
+            inner.append(self._list_of_anything(depth - 1))
+        if self._subset.null == "keyword":
+            inner[0] = {**inner[0], "nullable": True}
+        else:
+            inner.append({"type": "null"})
+        return {"type": "array", "items": {"anyOf": inner}}
+
+    def _union(self, branches: list[Json], place: SchemaPlace) -> Json:
+        words = self._annotations(place)
+        if len(branches) == 1 and not (words and "$ref" in branches[0]):
             return {**branches[0], **words}
-        if not self._subset.lone_unions:
+        beside = self._subset.beside_unions
+        if beside != "all":
+            place.lost |= {key: words.pop(key) for key in ("default", "example") if key in words}
+        most = self._subset.max_union
+        while most is not None and len(branches) > most:
+            groups = [branches[at : at + most] for at in range(0, len(branches), most)]
+            branches = [{"anyOf": each} if len(each) > 1 else each[0] for each in groups]
+        if beside != "nothing":
             return {**words, "anyOf": branches}
         if "description" in words and not any("description" in each for each in branches):
             branches = [{**branches[0], "description": words["description"]}, *branches[1:]]
         return {"anyOf": branches}
 
-    def _write_union(self, job: _Job) -> None:
-        branches: list[Json] = []
+    def _write_union(self, place: SchemaPlace) -> None:
+        found: dict[object, Json] = {}
         plans: list[Plan] = []
-        for below in job.at("anyOf"):
+        anything = False
+        for below in place.below:
             empty = below.schema.get("type") == "null"
-            job.null = job.null or below.null or empty
+            place.null = place.null or below.null or empty
             if below.never or empty:
                 continue
+            anything = anything or not below.schema
             inner = below.schema.get("anyOf") if len(below.schema) == 1 else None
-            found = inner if type(inner) is list else [below.schema]
-            branches += [
-                each for each in found if not INNER.isdisjoint(each) or each not in branches
-            ]
+            for each in inner if type(inner) is list else [below.schema]:
+                found.setdefault(same_as(each), each)
             plans.append(below.plan)
-        if {} in branches:
-            branches = []
+        branches = [] if anything else list(found.values())
+        if anything:
+            place.lost["anyOf"] = [below.raw for below in place.below]
         if plans:
-            job.plan = merged(plans)
+            place.plan = merged(plans)
         if branches:
-            job.schema = self._union(branches, job)
-        elif job.null and not plans:
-            job.null, job.schema = False, {**self._annotations(job), "type": "null"}
+            place.schema = self._union(branches, place)
+        elif place.null and not plans:
+            place.null, place.schema = False, {**self._annotations(place), "type": "null"}
         elif self._subset.typed:
-            job.null, job.schema = True, self._any(job)
+            place.null, place.schema = True, self._any(place)
         else:
-            job.schema = self._annotations(job)
+            place.schema = self._annotations(place)
 
-    # --- listed values ---------------------------------------------------------------------------
+    # --- listed values ----------------------------------------------------------------------------
 
-    def _write_enum(self, job: _Job, values: list[Any]) -> None:
+    def _write_enum(self, place: SchemaPlace, values: list[Any]) -> None:
         subset = self._subset
-        words = self._annotations(job)
         if subset.enums.issuperset(map(kind, values)):
-            job.schema = {
-                **type_of(values),
-                **words,
-                **self._format(job, "string"),
-                "enum": values,
-            }
-            if subset.lone_unions or len(set(map(kind, values))) == 1:
-                return
-            job.schema["type"] = list(job.types)
+            self._list(place, values)
         elif [*map(kind, values)] == ["boolean", "boolean"]:
-            job.schema = {"type": "boolean", **words}
-        elif not job.loose:
+            place.schema = {"type": "boolean", **self._annotations(place)}
+        elif not place.loose:
             labels = labels_of(values)
             self._rewritten.add("enum")
-            job.plan.labels = labels
-            job.schema = {"type": "string", **words, "enum": list(labels)}
+            place.plan.labels = labels
+            place.schema = {"type": "string", **self._annotations(place), "enum": list(labels)}
         else:
-            self._dropped.add("enum")
+            place.lost["enum"] = values
             listed = [value for value in values if kind(value) in subset.enums]
             branches: list[Json] = [{**type_of(listed), "enum": listed}] if listed else []
-            free = dict.fromkeys(kind(value) for value in values if value not in listed)
-            branches += map(self._free, free)
-            job.schema = self._union(branches, job)
+            free = dict.fromkeys(map(kind, values))
+            branches += [self._free(name) for name in free if name not in subset.enums]
+            place.schema = self._union(branches, place)
+
+    def _list(self, place: SchemaPlace, values: list[Any]) -> None:
+        kinds = kinds_of(values)
+        if self._subset.uniform_enums and len(kinds) > 1:
+            self._rewritten.add("enum")
+            groups = [[value for value in values if kinds_of([value]) == [name]] for name in kinds]
+            branches = [{**type_of(each), "enum": each} for each in groups]
+            place.schema = self._union(branches, place)
+            return
+        words = self._annotations(place)
+        place.schema = {
+            **type_of(values),
+            **words,
+            **self._format(place, "string"),
+            "enum": values,
+        }
+        if self._subset.type_lists == "all" and len(set(map(kind, values))) > 1:
+            place.schema["type"] = list(place.types)
 
     def _free(self, name: str) -> Json:
         if name in ("object", "array") and self._subset.closed:
-            raise _ImpossibleError
-        if name == "array" and self._subset.typed:
-            return {"type": name, "items": {"anyOf": [{"type": each} for each in _ANY[:-1]]}}
+            raise ImpossibleError
+        if name == "array" and self._subset.needs_items:
+            return self._list_of_anything(1)
         return {"type": name}
 
-    def _format(self, job: _Job, name: str) -> Json:
-        word = job.flat.get("format")
-        if word is None or name != "string" or job.types != ("string",):
+    def _format(self, place: SchemaPlace, name: str) -> Json:
+        word = place.flat.get("format")
+        if word is None or name != "string" or place.types != ("string",):
             return {}
-        return {"format": word} if self._knows(word) else {}
+        return {"format": word} if self._knows(place, word) else {}
 
-    def _knows(self, word: Any) -> bool:
+    def _knows(self, place: SchemaPlace, word: Any) -> bool:
         known = self._subset.formats
+        if "format" not in self._subset.keywords:
+            return False
         if type(word) is str and (known is None or word in known):
             return True
-        self._dropped.add("format")
+        place.lost["format"] = word
         return False
 
-    # --- places of one type ----------------------------------------------------------------------
+    # --- places of one type -----------------------------------------------------------------------
 
-    def _typed(self, job: _Job, types: tuple[str, ...]) -> Json:
+    def _typed(self, place: SchemaPlace, types: tuple[str, ...]) -> Json:
         schema: Json = {}
         if types:
             schema["type"] = types[0] if len(types) == 1 else list(types)
-        schema |= self._annotations(job)
-        schema |= self._limits(job, types)
+        schema |= self._annotations(place)
+        schema |= self._limits(place, types)
         if not types or "array" in types:
-            self._write_items(job, schema, typed=bool(types))
+            self._write_items(place, schema, typed=bool(types))
         if not types or "object" in types:
-            self._write_members(job, schema, typed=bool(types))
+            self._write_members(place, schema, typed=bool(types))
         return schema
 
-    def _limits(self, job: _Job, types: tuple[str, ...]) -> Json:
-        flat, keywords = job.flat, self._subset.keywords
+    def _limits(self, place: SchemaPlace, types: tuple[str, ...]) -> Json:
+        flat, keywords = place.flat, self._subset.keywords
         words = (
             frozenset().union(*(_WORDS_OF.get(name, ()) for name in types)) if types else _LIMITS
         )
@@ -501,136 +448,175 @@ class _Narrowing:
             if key not in words:
                 continue
             if key == "format":
-                if self._knows(value):
+                if self._knows(place, value):
                     kept[key] = value
             elif key in ("exclusiveMinimum", "exclusiveMaximum") and key not in keywords:
-                exact = "minimum" in keywords and bound(kept, flat, key, types)
-                self._dropped |= set() if exact else {key}
+                if not ("minimum" in keywords and bound(kept, flat, key, types)):
+                    place.lost[key] = value
             elif key in keywords and is_limit(key, value):
                 kept.setdefault(key, value)
+            elif key in keywords:
+                self._dropped.add(key)
         most = self._subset.max_min_items
         if most is not None and kept.get("minItems", 0) > most:
-            self._dropped.add("minItems")
+            place.lost["minItems"] = kept["minItems"]
             kept["minItems"] = most
         return kept
 
-    def _write_items(self, job: _Job, schema: Json, *, typed: bool) -> None:
-        prefix, items = job.at("prefixItems"), job.at("items")
+    def _write_items(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
+        prefix, items = place.at("prefixItems"), place.at("items")
         if prefix:
             schema["prefixItems"] = [
                 self._with_null(each) if not each.never else {} for each in prefix
             ]
         if items and not items[0].never:
             schema["items"] = self._with_null(items[0])
-            if job.depth <= _PLAN_DEPTH:
-                job.plan.items = items[0].plan
-        elif typed and (self._subset.typed or items):
+            if place.depth <= PLAN_DEPTH:
+                place.plan.items = items[0].plan
+        elif typed and (self._subset.needs_items or items):
             if self._subset.closed:
-                raise _ImpossibleError
+                raise ImpossibleError
             if items and "maxItems" in self._subset.keywords:
                 schema["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
-            if self._subset.typed:
-                schema["items"] = {"anyOf": [{"type": each} for each in _ANY[:-1]]}
+            if self._subset.needs_items:
+                schema["items"] = self._list_of_anything(1)["items"]
 
-    def _write_members(self, job: _Job, schema: Json, *, typed: bool) -> None:
+    def _write_members(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
         members = {
-            name: below
-            for slot, name, below in job.below
-            if slot == "properties" and not below.never
+            below.key: below
+            for below in place.below
+            if below.slot == "properties" and not below.never
         }
         self._properties += len(members)
-        job.plan.order = tuple(members)
+        place.plan.order = tuple(members)
         closes = self._subset.closed and typed
-        required = self._required(job, members, closes=closes)
+        required = self._required(place, members, closes=closes)
         written = {name: self._with_null(below) for name, below in members.items()}
-        if job.depth <= _PLAN_DEPTH:
-            job.plan.members = {name: below.plan for name, below in members.items()}
-        if written or closes or "properties" in job.flat:
+        if place.depth <= PLAN_DEPTH:
+            place.plan.members = {name: below.plan for name, below in members.items()}
+        if written or closes or "properties" in place.flat:
             schema["properties"] = written
         if required or (typed and self._subset.all_required):
             schema["required"] = required
-        self._write_ordering(job, schema, members)
-        self._write_rest(job, schema, typed=typed)
+        self._write_ordering(place, schema, members)
+        self._write_rest(place, schema, typed=typed)
+        if len(members) < len(place.at("properties")) and schema.get("additionalProperties", 1):
+            barred = [each.key for each in place.at("properties") if each.never]
+            place.lost["properties"] = dict.fromkeys(barred, False)
 
-    def _required(self, job: _Job, members: dict[str, _Job], *, closes: bool) -> list[str]:
+    def _required(
+        self, place: SchemaPlace, members: dict[str, SchemaPlace], *, closes: bool
+    ) -> list[str]:
         """The names that are required; in closed objects that may have to be all of them."""
-        named = texts(job.flat.get("required"))
+        named = texts(place.flat.get("required"))
+        if place.relaxed:
+            place.lost["required"] = [name for name in named if name in place.relaxed]
+            named = [name for name in named if name not in place.relaxed]
         required = [name for name in named if name in members]
         if closes:
-            self._close(job, members)
+            self._close(place, members)
             if self._subset.all_required:
-                self._require_all(job, members, required)
+                self._require_all(place, members, required)
                 required = list(members)
         unknown = [name for name in named if name not in members]
         if unknown and self._subset.known_required:
-            self._dropped.add("required")
+            place.lost["required"] = unknown
             return required
         return [*required, *unknown]
 
-    def _write_ordering(self, job: _Job, schema: Json, members: dict[str, _Job]) -> None:
-        order = job.flat.get("propertyOrdering")
+    def _write_ordering(
+        self, place: SchemaPlace, schema: Json, members: dict[str, SchemaPlace]
+    ) -> None:
+        order = place.flat.get("propertyOrdering")
         if type(order) is list and "propertyOrdering" in self._subset.keywords:
             schema["propertyOrdering"] = [name for name in order if name in members]
 
-    def _write_rest(self, job: _Job, schema: Json, *, typed: bool) -> None:
+    def _write_rest(self, place: SchemaPlace, schema: Json, *, typed: bool) -> None:
         if "additionalProperties" not in self._subset.keywords:
             return
         if self._subset.closed:
             if typed:
                 schema["additionalProperties"] = False
             return
-        rest, said = job.at("rest"), job.flat.get("additionalProperties")
+        rest, said = place.at("rest"), place.flat.get("additionalProperties")
         if rest and not rest[0].never:
             schema["additionalProperties"] = self._with_null(rest[0])
-            if job.depth <= _PLAN_DEPTH:
-                job.plan.rest = rest[0].plan
-        elif (said is False or rest) and not is_open(job.flat):
+            if place.depth <= PLAN_DEPTH:
+                place.plan.rest = rest[0].plan
+        elif (said is False or rest) and not is_open(place.flat):
             schema["additionalProperties"] = False
         elif said is True:
             schema["additionalProperties"] = True
 
-    def _close(self, job: _Job, members: dict[str, _Job]) -> None:
-        said = job.flat.get("additionalProperties")
+    def _close(self, place: SchemaPlace, members: dict[str, SchemaPlace]) -> None:
+        said = place.flat.get("additionalProperties")
         free = said is not None and said is not False
-        empty = said is None and not members and job.depth > 0
-        if free or empty or is_open(job.flat):
-            raise _ImpossibleError
+        empty = said is None and not members and place.depth > 0
+        if free or empty or is_open(place.flat):
+            raise ImpossibleError
         if said is None:
             self._rewritten.add("additionalProperties")
 
-    def _require_all(self, job: _Job, members: dict[str, _Job], required: list[str]) -> None:
-        plan, depth = job.plan, job.depth
-        optional = [name for name in members if name not in required]
+    def _require_all(
+        self, place: SchemaPlace, members: dict[str, SchemaPlace], required: list[str]
+    ) -> None:
+        plan, depth = place.plan, place.depth
+        needed = frozenset(required)
+        optional = [name for name in members if name not in needed]
+        if optional and (place.definition or any(members[name].ref for name in optional)):
+            raise ImpossibleError  # What differs is not known of a definition that is shared.
         plan.keeps = frozenset(name for name, below in members.items() if _takes_null(below))
         plan.null = frozenset(optional) - plan.keeps
         if not optional:
             return
-        if not self._reversible or (plan.null and depth > _PLAN_DEPTH):
-            raise _ImpossibleError
+        if not self._tool or (plan.null and depth > PLAN_DEPTH):
+            raise ImpossibleError
         self._rewritten.add("required")
         for name in plan.null:
             members[name].null = True
 
     # --- null ------------------------------------------------------------------------------------
 
-    def _with_null(self, job: _Job) -> Json:
+    def _with_null(self, place: SchemaPlace) -> Json:
         """What is written for a place, with null if it may hold that."""
-        schema = job.schema
-        if not job.null or not schema or schema.get("type") == "null":
+        schema = place.schema
+        if not place.null or not schema or schema.get("type") == "null":
             return schema
         if self._subset.null == "keyword":
             return _nullable(schema)
-        if "anyOf" in schema:
-            return {**schema, "anyOf": [*schema["anyOf"], {"type": "null"}]}
-        if "enum" in schema and "null" not in self._subset.enums:
-            return self._union([schema, {"type": "null"}], _Job({}, 0, (), loose=True))
+        union, most = schema.get("anyOf"), self._subset.max_union
+        if union is not None and (most is None or len(union) < most):
+            return {**schema, "anyOf": [*union, _NULL]}
         types = schema.get("type")
-        if types is None:
+        if types is None and union is None and "$ref" not in schema:
             return schema
+        if types is None or union is not None or not self._takes_null_type(schema):
+            return {"anyOf": [schema, _NULL]}
         schema = {**schema, "type": [*([types] if type(types) is str else types), "null"]}
         if "enum" in schema:
             schema["enum"] = [*schema["enum"], None]
         return schema
+
+    def _takes_null_type(self, schema: Json) -> bool:
+        """Whether null can be one more type of what is written for a place."""
+        if "enum" in schema:
+            return "null" in self._subset.enums
+        return self._subset.type_lists == "all" or _BARE.issuperset(schema)
+
+
+_NULL: Final[Json] = {"type": "null"}
+_BARE: Final = frozenset({"type", "title", "description"})
+
+
+def _limits_any(word: str, types: tuple[str, ...]) -> bool:
+    return any(word in _WORDS_OF.get(name, ()) for name in types)
+
+
+def _in_words(tells: list[tuple[SchemaPlace, list[str]]]) -> str:
+    """Which places tell which limits."""
+    shown = [f"{place.path() or 'the whole'} ({', '.join(told)})" for place, told in tells[:_SHOWN]]
+    more = len(tells) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _in_order(schema: Json, like: Json) -> Json:
@@ -639,8 +625,8 @@ def _in_order(schema: Json, like: Json) -> Json:
     return kept | schema if kept else schema
 
 
-def _takes_null(job: _Job) -> bool:
-    return job.null or job.schema.get("type") == "null" or not job.schema
+def _takes_null(place: SchemaPlace) -> bool:
+    return place.null or place.schema.get("type") == "null" or not place.schema
 
 
 def _nullable(schema: Json) -> Json:

@@ -74,7 +74,8 @@ def _optional_names(node: Json, marked: "_Marked", *, booleans: bool) -> list[st
 
 def _without(node: Json, names: list[str]) -> Json:
     """A schema that does not require some names, nor has an empty list."""
-    kept = [name for name in node["required"] if name not in names]
+    gone = frozenset(names)
+    kept = [name for name in node["required"] if type(name) is not str or name not in gone]
     if kept:
         return {**node, "required": kept}
     return {key: value for key, value in node.items() if key != "required"}

@@ -5,7 +5,9 @@
 `responseJsonSchema` honour (https://ai.google.dev/api/generate-content, `responseJsonSchema`);
 `CLOSED` the strict mode of OpenAI (https://platform.openai.com/docs/guides/structured-outputs,
 "Supported schemas"); `SEALED` the one of Anthropic
-(https://platform.claude.com/docs/en/build-with-claude/structured-outputs). All as of 2026-11-15.
+(https://platform.claude.com/docs/en/build-with-claude/structured-outputs); `MOONSHOT` the "Moonshot
+flavored JSON Schema" of Kimi (https://github.com/MoonshotAI/walle, docs/walle.md and
+docs/mfjs-walle-vs-draft-2020-12.md). All as of 2026-11-16.
 """
 
 from typing import Any, Final, Literal
@@ -13,7 +15,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from toolglot.ir import Json
-from toolglot.schema.walk import children, schemas
+from toolglot.schema.walk import children
 
 
 class Subset(Struct, frozen=True, kw_only=True):
@@ -30,11 +32,26 @@ class Subset(Struct, frozen=True, kw_only=True):
     null: Literal["type", "keyword"] = "type"
     """Whether null is a type or the keyword `nullable`."""
 
-    lone_unions: bool = False
-    """`anyOf` is the only key, and a type is one word."""
+    beside_unions: Literal["all", "words", "nothing"] = "all"
+    """What may stand beside `anyOf`; `words` are a title and a description."""
+
+    type_lists: Literal["all", "bare", "none"] = "all"
+    """Whether a type may be a list of types; a bare one has only words beside it."""
+
+    uniform_enums: bool = False
+    """Listed values are of one type, or null."""
+
+    scalar_defaults: bool = False
+    """Only texts, numbers, booleans and null can be a default."""
+
+    max_union: int | None = None
+    """How many alternatives a union may have."""
 
     typed: bool = False
-    """Every schema has a type or is a union, and every list says what it holds."""
+    """Every schema has a type or is a union."""
+
+    needs_items: bool = False
+    """Every list says what it holds."""
 
     known_required: bool = False
     """Only members that are described can be required."""
@@ -48,8 +65,9 @@ class Subset(Struct, frozen=True, kw_only=True):
     all_required: bool = False
     """Every member is required."""
 
-    recursive: bool = False
-    """Definitions may lead back to themselves."""
+    recursive: Literal["no", "optional", "yes"] = "no"
+    """Whether definitions may lead back to themselves: only from members that are not required, or
+    from anywhere."""
 
     max_depth: int | None = None
     """How deep objects may be nested."""
@@ -120,8 +138,10 @@ OPENAPI: Final = Subset(
     formats=frozenset({"float", "double", "int32", "int64", "enum", "date-time"}),
     enums=frozenset({"string"}),
     null="keyword",
-    lone_unions=True,
+    beside_unions="nothing",
+    type_lists="none",
     typed=True,
+    needs_items=True,
     known_required=True,
 )
 
@@ -138,6 +158,9 @@ JSON_SUBSET: Final = Subset(
         "propertyOrdering",
     },
     enums=frozenset({"string", "number", "integer"}),
+    # "Cyclic references are unrolled to a limited degree and, as such, may only be used within
+    # non-required properties. (Nullable properties are not sufficient.)"
+    recursive="optional",
 )
 
 STRICT_FORMATS: Final = frozenset(
@@ -169,11 +192,12 @@ CLOSED: Final = Subset(
     },
     formats=STRICT_FORMATS,
     typed=True,
+    needs_items=True,
     known_required=True,
     closed=True,
     object_root=True,
     all_required=True,
-    recursive=True,
+    recursive="yes",
     max_depth=10,
     max_properties=5000,
 )
@@ -184,12 +208,30 @@ SEALED: Final = Subset(
     | {"$defs", "$ref", "additionalProperties", "const", "default", "pattern"},
     formats=STRICT_FORMATS | {"uri"},
     typed=True,
+    needs_items=True,
     known_required=True,
     closed=True,
     max_min_items=1,
 )
 
-SUBSETS: Final = {subset.name: subset for subset in (OPENAPI, JSON_SUBSET, CLOSED, SEALED)}
+MOONSHOT: Final = Subset(
+    name="moonshot",
+    keywords=_COMMON - {"format"}
+    | {"$defs", "$ref", "additionalProperties", "default", "maxLength", "minLength"},
+    enums=frozenset({"string", "number", "integer", "boolean", "null"}),
+    beside_unions="words",
+    type_lists="bare",
+    uniform_enums=True,
+    scalar_defaults=True,
+    max_union=10,
+    typed=True,
+    known_required=True,
+    recursive="yes",
+)
+
+SUBSETS: Final = {
+    subset.name: subset for subset in (OPENAPI, JSON_SUBSET, CLOSED, SEALED, MOONSHOT)
+}
 
 _PLAIN: Final = frozenset({"type", "description", "title"})
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -211,6 +253,12 @@ def kind(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else "number"
+
+
+def kinds_of(values: list[Any]) -> list[str]:
+    """The JSON types of values beside null, each once; integers are numbers."""
+    names = (kind(value) for value in values if value is not None)
+    return list(dict.fromkeys("number" if name == "integer" else name for name in names))
 
 
 def is_of(value: Any, types: frozenset[str] | set[str]) -> bool:
@@ -240,7 +288,7 @@ def fits(schema: Json, subset: Subset, *, tool: bool = True) -> bool:
     if rooted and schema.get("type") != "object":
         return False
     definitions = schema.get("$defs")
-    if not subset.recursive and type(definitions) is dict and _recursive(definitions):
+    if type(definitions) is dict and _is_circular(definitions, subset):
         return False
     checker = _Checker(subset, definitions if type(definitions) is dict else {})
     level: list[Any] = [schema]
@@ -302,7 +350,9 @@ class _Checker:
         if union is not None:
             if type(union) is not list or not union or root:
                 return False
-            if subset.lone_unions and len(node) > 1:
+            if len(node) > 1 and not _BESIDE[subset.beside_unions].issuperset(node):
+                return False
+            if subset.max_union is not None and len(union) > subset.max_union:
                 return False
             below += union
         return self._takes_type(node) and self._takes_words(node) and self._inner(node, below)
@@ -311,7 +361,7 @@ class _Checker:
         ref = node["$ref"]
         if type(ref) is not str:
             return False
-        if not (ref == "#" and self._subset.recursive) and not (
+        if not (ref == "#" and self._subset.recursive == "yes") and not (
             ref.startswith(_DEFINED) and ref.removeprefix(_DEFINED) in self._definitions
         ):
             return False
@@ -325,9 +375,19 @@ class _Checker:
         elif name is None:
             if (subset.typed and "anyOf" not in node and "const" not in node) or "enum" in node:
                 return False
-        elif subset.lone_unions or type(name) is not list or not name or not _known(name):
+        elif type(name) is not list or not self._takes_types(node, name):
             return False
         return "enum" not in node or self._takes_enum(node["enum"], name)
+
+    def _takes_types(self, node: Json, names: list[str]) -> bool:
+        allowed = self._subset.type_lists
+        if not names or not _known(names):
+            return False
+        if allowed == "bare":
+            if "enum" in node:
+                return len(names) - 1 == len({*names} - {"null"}) == 1
+            return _BARE.issuperset(node)
+        return allowed == "all"
 
     def _takes_enum(self, values: Any, name: Any) -> bool:
         if type(values) is not list or not values:
@@ -336,6 +396,8 @@ class _Checker:
         if name == "string" and set(map(type, values)) == {str}:
             return True
         types = frozenset({name} if type(name) is str else name)
+        if self._subset.uniform_enums and len(kinds_of(values)) > 1:
+            return False
         return all(kind(value) in kinds and is_of(value, types) for value in values)
 
     def _takes_words(self, node: Json) -> bool:
@@ -347,6 +409,8 @@ class _Checker:
         if "nullable" in node and node["nullable"] is not True:
             return False
         if "const" in node and type(node["const"]) in (dict, list):
+            return False
+        if subset.scalar_defaults and "default" in node and not _fits_default(node):
             return False
         limit = node.get("minItems")
         return limit is None or subset.max_min_items is None or limit <= subset.max_min_items
@@ -364,7 +428,7 @@ class _Checker:
             return False
         if "items" in node:
             below.append(node["items"])
-        elif subset.typed and (name == "array" or (type(name) is list and "array" in name)):
+        elif subset.needs_items and (name == "array" or (type(name) is list and "array" in name)):
             return False
         if "prefixItems" in node:
             below += node["prefixItems"]
@@ -393,17 +457,68 @@ def _known(names: list[Any]) -> bool:
     return all(type(name) is str and name in TYPES for name in names)
 
 
-def _recursive(definitions: Json) -> bool:
-    """Whether definitions lead back to themselves."""
-    uses = {
-        name: {str(node["$ref"]).removeprefix(_DEFINED) for node in schemas(held) if "$ref" in node}
-        for name, held in definitions.items()
-        if type(held) is dict
-    }
-    while uses:
-        done = [name for name, used in uses.items() if not used & uses.keys()]
-        if not done:
-            return True
-        for name in done:
-            del uses[name]
-    return False
+_WORDS: Final = frozenset({"title", "description"})
+_BARE: Final = _WORDS | {"type"}
+_BESIDE: Final[dict[str, frozenset[str]]] = {
+    "all": frozenset().union(*(subset.keywords for subset in SUBSETS.values())),
+    "words": _WORDS | {"anyOf"},
+    "nothing": frozenset({"anyOf"}),
+}
+
+
+def _fits_default(node: Json) -> bool:
+    value, types = node["default"], types_of(node)
+    return kind(value) not in ("object", "array") and is_of(value, frozenset(types))
+
+
+def _is_circular(definitions: Json, subset: Subset) -> bool:
+    """Whether definitions lead back to themselves in a way that the subset does not allow."""
+    if subset.recursive == "yes":
+        return False
+    uses: list[tuple[str, str]] = []
+    for name, held in definitions.items():
+        if type(held) is dict:
+            used = _used(held, optional=subset.recursive == "optional")
+            uses += [(name, each) for each in used]
+    return bool(circular(uses))
+
+
+def _used(schema: Json, *, optional: bool) -> set[str]:
+    """The definitions that a schema refers to; with `optional`, from places that must be there."""
+    found: set[str] = set()
+    level = [schema]
+    for node in level:
+        if "$ref" in node:
+            found.add(str(node["$ref"]).removeprefix(_DEFINED))
+        members = node.get("properties")
+        if optional and type(members) is dict:
+            required = node.get("required")
+            named = frozenset(map(str, required)) if type(required) is list else frozenset()
+            kept = {name: held for name, held in members.items() if name in named}
+            level += children({**node, "properties": kept})
+        else:
+            level += children(node)
+    return found
+
+
+def circular(uses: list[tuple[str, str]]) -> set[str]:
+    """The names that lead back to themselves, of pairs of a user and what it uses."""
+    forth = _not_last(uses)
+    return forth & _not_last([(used, user) for user, used in uses]) if forth else forth
+
+
+def _not_last(uses: list[tuple[str, str]]) -> set[str]:
+    """The names from which there is no end."""
+    users: dict[str, list[str]] = {}
+    waiting: dict[str, int] = {}
+    for user, used in uses:
+        users.setdefault(used, []).append(user)
+        waiting[user] = waiting.get(user, 0) + 1
+        waiting.setdefault(used, 0)
+    done = [name for name, count in waiting.items() if not count]
+    for name in done:
+        for user in users.get(name, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                done.append(user)
+    return waiting.keys() - set(done)

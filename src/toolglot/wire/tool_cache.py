@@ -33,6 +33,8 @@ _LONGEST: Final = 2**18
 """How many texts of tools are cached, and how many bytes one of them may have."""
 _STEPS: Final = 8 * _TEXTS
 _SCHEMAS: Final = 1024
+_LONGEST_SCHEMA: Final = 2**16
+"""How many schemas are cached, and how many bytes one of them may have."""
 
 # --- all tools of a request -----------------------------------------------------------------------
 
@@ -145,6 +147,8 @@ def by_text(
                 return work(schema, *args)
             # The schema is kept as well, or another one might get its place in memory.
             ctx.schema_texts[id(schema)] = known
+        if len(known[1]) > _LONGEST_SCHEMA:
+            return work(schema, *args)
         copy, result = remembered(known[1], *args)
         if copy is None:
             return schema, result

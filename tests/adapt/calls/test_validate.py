@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.wires import NAMES, PAIRS, answer, asking, call, parts_of, said, seen, shown, user
 
+import toolglot
 from toolglot import (
     Context,
     MissingExtraError,
@@ -493,3 +494,41 @@ def test_a_stream_is_repaired(target):
     response = fold([*decoder.feed(written), *decoder.close()])
     [part] = parts_of(response, ir.ToolCall)
     assert json.loads(part.arguments) == {"city": "5"}
+
+
+# --- limits that the provider was only told ------------------------------------------------------
+
+LIMITED = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "multipleOf": 5}, "s": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "delivered", "code"),
+    [
+        ({"n": 10}, {"n": 10}, None),
+        ({"n": "10"}, {"n": 10}, "arguments-repaired"),
+        ({"n": 11}, {"n": 11}, "arguments-mismatch"),
+        ({"n": "11"}, {"n": "11"}, "arguments-mismatch"),
+    ],
+)
+def test_calls_of_tools_with_limits_that_were_only_told_are_checked(args, delivered, code):
+    """Without any option: the client's own schema counts, and nothing is changed in silence."""
+    request = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"name": "f", "input_schema": LIMITED}, {"name": "g", "input_schema": {}}],
+    }
+    call = {"functionCall": {"name": "f", "args": args}}
+    answer = {
+        "candidates": [{"content": {"role": "model", "parts": [call]}, "finishReason": "STOP"}]
+    }
+    made, receipt = toolglot.translate_response(
+        answer, source="gemini", target="anthropic", request=request
+    )
+    assert made.body["content"][0]["input"] == delivered
+    assert {note.code for note in receipt if note.code.startswith("arguments-")} == (
+        {code} if code else set()
+    )

@@ -107,13 +107,15 @@ FORMATS = schema_of(
 
 
 @pytest.mark.parametrize("target", OPENAI)
-def test_unknown_formats_are_left_out_everywhere(target):
+def test_unknown_formats_are_described_everywhere(target):
     """S0-64: at any depth, with a note; known ones stay, and so does a member called format."""
     tool, notes = told(anthropic(FORMATS), target)
     members = tool.parameters["properties"]
-    assert members["url"] == {"type": "string"}
+    described = {"type": "string", "description": 'Further JSON Schema: {"format": "uri"}'}
+    assert members["url"] == described
     assert members["format"] == FORMATS["properties"]["format"]
-    assert members["inner"]["properties"]["link"] == {"anyOf": [{"type": "string"}]}
+    link = {**described, "description": 'Further JSON Schema: {"format": "uri-reference"}'}
+    assert members["inner"]["properties"]["link"] == {"anyOf": [link]}
     assert ("format-dropped", "tools[0]", "info") in notes
 
 
@@ -134,7 +136,7 @@ def test_a_strict_schema_is_made_to_conform(target):
     schema = {
         "type": "object",
         "properties": {
-            "a": {"type": "string", "minLength": 1},
+            "a": {"type": "string", "format": "uri"},
             "b": {"type": "integer", "default": 3},
             "c": {"enum": ["x", "y"]},
         },
@@ -146,15 +148,41 @@ def test_a_strict_schema_is_made_to_conform(target):
     assert tool.parameters == {
         "type": "object",
         "properties": {
-            "a": {"type": "string"},
-            "b": {"type": ["integer", "null"]},
+            "a": {"type": "string", "description": 'Further JSON Schema: {"format": "uri"}'},
+            "b": {
+                "type": ["integer", "null"],
+                "description": 'Further JSON Schema: {"default": 3}',
+            },
             "c": {"type": ["string", "null"], "enum": ["x", "y", None]},
         },
         "required": ["a", "b", "c"],
         "additionalProperties": False,
     }
     assert ("schema-narrowed", "tools[0]", "info") in notes
-    assert ("schema-loosened", "tools[0]", "lossy") in notes, "minLength is a limit"
+    assert ("schema-described", "tools[0]", "info") in notes
+
+
+@pytest.mark.parametrize("target", [*OPENAI, "anthropic"])
+@pytest.mark.parametrize("limit", [{"minLength": 1}, {"not": {"const": "x"}}])
+def test_a_schema_with_limits_that_strictness_would_lose_is_not_strict(target, limit):
+    """D-06: the model is told all of it, and nothing is enforced; the receipt says so."""
+    schema = {**schema_of(a={"type": "string", **limit}), "additionalProperties": False}
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"type": "function", "name": "f", "parameters": schema, "strict": True}],
+        "input": "hi",
+    }
+    chat = {"type": "function", "function": {"name": "f", "parameters": schema, "strict": True}}
+    source = "openai-chat" if target != "openai-chat" else "openai-responses"
+    if source == "openai-chat":
+        body = {"model": "m", "messages": body["messages"], "tools": [chat]}
+    else:
+        del body["messages"]
+    tool, notes = told(body, target, source)
+    assert tool.parameters == schema
+    assert not tool.strict
+    assert ("strict-dropped", "tools[0].strict", "lossy") in notes
 
 
 def test_null_for_what_was_optional_does_not_reach_the_client():
@@ -308,18 +336,27 @@ def test_schemas_for_servers_that_take_openapi_only():
     assert members["default"] == {"type": "integer", "minimum": 1}
     assert members["const"] == {"type": "string", "maxLength": 3}
     assert members["enum"] == {"enum": ["a"], "type": "string"}
+    words = {word: members[word].pop("description") for word in ("list", "map")}
+    assert words["list"] == 'Further JSON Schema: {"uniqueItems": true}'
+    assert words["map"].startswith('Further JSON Schema: {"')
+    assert "patternProperties" in words["map"]
     assert members["list"] == {"type": "array", "items": {"type": "string"}}
     assert members["map"] == {"type": "object"}
     assert {each["type"] for each in members["any"]["anyOf"]} >= {"string", "number", "object"}
     inner = members["properties"]["properties"]
     assert inner["v"] == {"enum": ["x"], "type": "string"}
-    assert inner["next"]["properties"]["next"] == {"type": "object"}, "cut where it repeats"
+    assert inner["next"]["properties"]["next"] == {
+        "type": "object",
+        "description": 'Has the same form as "node", which it is a part of.',
+    }, "cut where it repeats"
     assert found["required"] == ["title"], "only what is described can be required"
-    assert found.keys() == {"type", "properties", "required"}
+    assert found.keys() == {"type", "properties", "required", "description"}
     [loose] = [note for note in receipt if note.code == "schema-loosened"]
     assert loose.path == "tools[0]"
-    unsaid = loose.message.removeprefix("dropped: ").split(", ")
-    assert {"$ref", "uniqueItems", "patternProperties"} <= set(unsaid)
+    assert "$ref" in loose.message.removeprefix("dropped: ").split(", ")
+    [described] = [note for note in receipt if note.code == "schema-described"]
+    assert described.path == "tools[0]"
+    assert "list (uniqueItems)" in described.message
 
 
 def test_schemas_for_gemini_keep_to_what_it_honours():
@@ -327,10 +364,12 @@ def test_schemas_for_gemini_keep_to_what_it_honours():
     tool, notes = told(anthropic(CASE_22), "gemini")
     members = tool.parameters["properties"]
     assert members["title"] == {"type": ["string", "null"]}
-    assert members["properties"]["properties"]["v"] == {"enum": ["x"], "type": "string"}
+    node = tool.parameters["$defs"]["node"]["properties"]
+    assert members["properties"] == node["next"] == {"$ref": "#/$defs/node"}
+    assert node["v"] == {"enum": ["x"], "type": "string"}
     assert members["any"] == {}
     assert tool.parameters["additionalProperties"] is False
-    assert ("schema-loosened", "tools[0]", "lossy") in notes
+    assert ("schema-described", "tools[0]", "info") in notes
 
 
 @pytest.mark.parametrize(
@@ -402,9 +441,11 @@ def test_openapi_from_clients_of_gemini_is_json_schema_elsewhere():
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "ollama"])
 def test_a_union_at_the_top_becomes_one_object(target):
     """X-21, case-22: no provider takes a union there."""
-    one = schema_of(a={"type": "string"}, x={"type": "integer"})
-    two = schema_of(b={"type": "string"}, x={"type": "integer"})
+    one = {**schema_of(a={"type": "string"}, x={"type": "integer"}), "additionalProperties": False}
+    two = {**schema_of(b={"type": "string"}, x={"type": "integer"}), "additionalProperties": False}
     tool, notes = told(anthropic({"oneOf": [one, two]}), target)
+    words = tool.parameters.pop("description")
+    assert words.startswith('Further JSON Schema: {"oneOf": [{"type": "object"')
     assert tool.parameters == {
         "type": "object",
         "properties": {
@@ -413,8 +454,9 @@ def test_a_union_at_the_top_becomes_one_object(target):
             "b": {"type": "string"},
         },
         "required": ["x"],
+        "additionalProperties": False,
     }
-    assert ("schema-loosened", "tools[0]", "lossy") in notes
+    assert ("schema-described", "tools[0]", "info") in notes
 
 
 def test_arguments_that_are_no_object_are_wrapped_and_unwrapped():

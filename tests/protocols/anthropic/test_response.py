@@ -276,6 +276,11 @@ def test_answers_of_others_can_have_every_member():
     written = (translator.feed(data) + translator.close()).decode()
     assert '"caller":{"type":"direct"}' in written
     assert '"stop_details":null' in written
+    [ended] = [line[6:] for line in written.split("\n") if '"message_delta"' in line[:40]]
+    last = json.loads(ended)
+    sdk.types.RawMessageDeltaEvent.model_validate(last)
+    assert last["delta"].keys() == sdk.types.raw_message_delta_event.Delta.model_fields.keys()
+    assert last["usage"].keys() >= sdk.types.MessageDeltaUsage.model_fields.keys()
     plain, _ = toolglot.translate_response(
         toolglot.encode_response(MADE, target="openai-chat").body,
         source="openai-chat",

@@ -48,7 +48,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
     """
     options, (source, target) = ctx.options, ctx.surfaces
     translated, live = source is not target, whole is None
-    checked = asks(options) or (translated and limit_of(ctx) is not None)
+    checked = asks(options) or (translated and limit_of(ctx) is not None) or bool(ctx.undo.inexact)
     passes = _wanted(
         ctx,
         (dialect_of(options) is not None, FindTextCalls),
@@ -143,7 +143,9 @@ def _unchanged(event: Event) -> Sequence[Event]:
 def adapt_response(response: Response, ctx: Context) -> Response:
     """A response as the client can take it: the same object if nothing in it changes."""
     source, target = ctx.surfaces
-    unchanged = not (changes_answers(ctx.options) or asks(ctx.options) or ctx.undo.tools)
+    undo = ctx.undo
+    changed = changes_answers(ctx.options) or asks(ctx.options)
+    unchanged = not (changed or undo.tools or undo.inexact)
     if source is target and unchanged and not is_broken(response, ctx):
         return response
     if source is not target:

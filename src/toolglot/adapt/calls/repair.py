@@ -42,9 +42,12 @@ class Repair(Struct, frozen=True):
     lossy: bool = False
 
 
-def repair_arguments(text: str, schema: Json | None) -> Repair | None:
-    """The arguments as the schema wants them; None if they cannot be brought there."""
-    read = _read(text)
+def repair_arguments(text: str, schema: Json | None, *, guess: bool = True) -> Repair | None:
+    """The arguments as the schema wants them; None if they cannot be brought there.
+
+    Without `guess`, only what is sound JSON is repaired.
+    """
+    read = _read(text) if guess else _Reading(jsontext.exact(text))
     if read is None:
         return None
     value, how, lossy = read

@@ -1,6 +1,7 @@
 """Calls in answers: checked against the tools that the client declared, repaired if it asks for it.
 
-Off by default: then a call arrives as the model made it. A bad call never harms the others, and is
+Off by default: then a call arrives as the model made it, and only calls of tools whose limits the
+provider could not be told with keywords are checked. A bad call never harms the others, and is
 never dropped: what cannot be repaired is delivered as it came, with a note.
 """
 
@@ -14,6 +15,7 @@ from toolglot.adapt.calls.repair import from_xml, repair_arguments
 from toolglot.adapt.calls.sanitize import sanitize_arguments, sanitize_text
 from toolglot.context import Context, Options
 from toolglot.digest import digest
+from toolglot.errors import MissingExtraError
 from toolglot.events import (
     Event,
     Failed,
@@ -227,6 +229,7 @@ class _Checks:
         self._policy = ctx.options.validate
         self._mode = ctx.options.sanitize
         self._tools = _Tools(ctx.request.tools if ctx.request is not None else ())
+        self._unchecked = ctx.undo.unchecked_tools() if ctx.undo.inexact else frozenset()
         if self._policy != "off":
             optional("jsonschema_rs")
         if self._policy == "repair":
@@ -236,12 +239,38 @@ class _Checks:
         self.repaired = False
         """Whether the last call that was looked at had to be repaired, and could be."""
 
-    def call(self, call: ToolCall, path: str, *, truncated: bool = False) -> ToolCall:
-        """A call as the client gets it; the same one if there is nothing to change."""
+    def call(
+        self, call: ToolCall, path: str, *, truncated: bool = False, delivered: bool = False
+    ) -> ToolCall:
+        """A call as the client gets it; the same one if there is nothing to change, or if it was
+        `delivered` already.
+        """
         self.repaired = False
         if self._policy != "off":
             call = self._validated(call, path, truncated=truncated)
+        elif (call.namespace, call.name) in self._unchecked and not truncated:
+            call = self._limited(call, path, delivered=delivered)
         return call if self._mode == "off" else self._sanitised(call, path)
+
+    def _limited(self, call: ToolCall, path: str, *, delivered: bool) -> ToolCall:
+        """A call of a tool of which the provider did not know all limits."""
+        try:
+            problems = self._problems(call, path)
+        except MissingExtraError as error:
+            self._ctx.note("arguments-unchecked", path, f"{call.name}: {error}")
+            return call
+        if not problems:
+            return call
+        tool = self._tools.get(call)
+        schema = tool.parameters if isinstance(tool, FunctionTool) else None
+        repair = None
+        if not delivered and schema is not None and not _is_broken(call):
+            repair = repair_arguments(call.arguments, schema, guess=False)
+        if repair is None:
+            self._ctx.note("arguments-mismatch", path, _describe(call, problems))
+            return call
+        self._ctx.note("arguments-repaired", path, f"{call.name}: {'; '.join(repair.how)}")
+        return replace(call, arguments=repair.arguments)
 
     def exceeds(self, number: int) -> bool:
         """Whether the `number`th call of an answer is one too many."""
@@ -413,7 +442,7 @@ class CheckCalls:
         if index not in self._held:
             seen = self._seen.pop(index, None)
             if seen is not None:
-                self._count(self._checked(seen, event), event)
+                self._count(self._checked(seen, event, delivered=True), event)
             return (replace(event, index=self._out.pop(index)),)
         if event.incomplete:
             self._late.append(event)
@@ -450,12 +479,14 @@ class CheckCalls:
         path = self._ctx.part_at(event.index)
         return self._checks.over(self._numbers.pop(event.index), call, path)
 
-    def _checked(self, growing: Growing, event: PartEnded) -> Any:
+    def _checked(self, growing: Growing, event: PartEnded, *, delivered: bool = False) -> Any:
         part: Any = growing.finish()
-        if self._ctx.options.validate == "off" and not self._holds:
+        if self._ctx.options.validate == "off" and not self._holds and not self._ctx.undo.inexact:
             return part
         truncated = event.incomplete or self._is_cut(event)
-        return self._checks.call(part, self._ctx.part_at(event.index), truncated=truncated)
+        delivered = delivered or (self._ctx.whole is None and self._ctx.in_protocol)
+        path = self._ctx.part_at(event.index)
+        return self._checks.call(part, path, truncated=truncated, delivered=delivered)
 
     def _is_cut(self, event: PartEnded) -> bool:
         return self._ctx.whole is not None and self._ctx.whole.cut(event.index)

@@ -15,7 +15,8 @@ from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, Message, OutputFormat, Request, Tool, ToolCall
 from toolglot.schema.booleans import write_booleans
 from toolglot.schema.convert import WRAPPED, Plan, Texts
-from toolglot.schema.formats import drop_formats
+from toolglot.schema.describe import Telling
+from toolglot.schema.formats import describe_formats
 from toolglot.schema.merge import References
 from toolglot.schema.narrow import Narrowed, narrow
 from toolglot.schema.openapi import from_openapi
@@ -38,6 +39,7 @@ def narrow_schemas(request: Request, ctx: Context) -> Request:
         changes["tools"] = adapted.tools
     for name, texts in adapted.texts.items():
         ctx.undo.tool(name, UndoStep(name=name, arguments=texts.widen))
+    ctx.undo.inexact = adapted.inexact
     output = request.output
     if output is not None and output.schema is not None:
         other = _Schemas(ctx).output(output, output.schema)
@@ -54,6 +56,8 @@ class _Tools(Struct, frozen=True):
 
     tools: tuple[Tool, ...]
     texts: dict[str, Texts]
+    inexact: tuple[str, ...]
+    """The tools whose schema allows more than the client's."""
 
 
 def _adapt_tools(tools: tuple[Tool, ...], ctx: Context) -> _Tools:
@@ -62,7 +66,8 @@ def _adapt_tools(tools: tuple[Tool, ...], ctx: Context) -> _Tools:
         work.tool(tool, index) if isinstance(tool, FunctionTool) and tool.parameters else tool
         for index, tool in enumerate(tools)
     )
-    return _Tools(adapted if _differ(adapted, tools) else tools, work.texts)
+    made = adapted if _differ(adapted, tools) else tools
+    return _Tools(made, work.texts, tuple(work.inexact))
 
 
 def _differ(new: tuple[Tool, ...], old: tuple[Tool, ...]) -> bool:
@@ -91,7 +96,7 @@ def _is_plain(
         return schema, False
     if needs_object and not is_object_root(schema):
         return schema, False
-    return schema, formats is None or drop_formats(schema, formats)[0] is schema
+    return schema, formats is None or describe_formats(schema, formats)[0] is schema
 
 
 # --- tools and output -----------------------------------------------------------------------------
@@ -102,10 +107,11 @@ class _Adapted(Struct, frozen=True):
 
     schema: Json
     plan: Plan | None = None
+    inexact: bool = False
 
 
 class _Schemas:
-    __slots__ = ("_ctx", "_source", "_subset", "_target", "texts")
+    __slots__ = ("_ctx", "_source", "_subset", "_target", "inexact", "texts")
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -113,6 +119,7 @@ class _Schemas:
         self._subset = ctx.options.schema_dialect or self._target.schema.tools
         self.texts: dict[str, Texts] = {}
         """By tool, how arguments in the history are converted."""
+        self.inexact: list[str] = []
 
     def tool(self, tool: FunctionTool, index: int) -> FunctionTool:
         schema = self._read(tool.parameters or {}, index)
@@ -122,6 +129,8 @@ class _Schemas:
             adapted = self._lenient(schema, index)
         if adapted.plan is not None:
             self.texts[tool.name] = Texts(adapted.plan)
+        if adapted.inexact:
+            self.inexact.append(tool.name)
         if strict is tool.strict and adapted.schema is tool.parameters:
             return tool
         return replace(tool, parameters=adapted.schema, strict=strict)
@@ -135,15 +144,18 @@ class _Schemas:
         return read
 
     def _strict(self, schema: Json, index: int) -> _Adapted | None:
-        """The schema for a strict tool; None if there is none."""
-        if not self._target.schema.strict:
+        """The schema for a strict tool; None if there is none, or none that has all its limits."""
+        subset = self._target.schema.strict
+        if not subset:
             return _Adapted(schema)
         path = self._ctx.tool_at(index)
-        adapted = self._narrowed(schema, self._target.schema.strict, path, tool=True)
-        if adapted is None:
-            words = f"{self._target.name} cannot be strict about this schema"
-            self._ctx.note("strict-dropped", f"{path}.strict", words)
-        return adapted
+        _, narrowed = _narrow(schema, self._ctx, subset, True)  # noqa: FBT003
+        if narrowed is not None and not narrowed.loosened:
+            return self._narrowed(schema, subset, path, tool=True)
+        what = "this schema" if narrowed is None else ", ".join(narrowed.loosened)
+        words = f"{self._target.name} cannot be strict about {what}"
+        self._ctx.note("strict-dropped", f"{path}.strict", words)
+        return None
 
     def _lenient(self, schema: Json, index: int) -> _Adapted:
         """The schema for a tool that is not strict."""
@@ -169,7 +181,7 @@ class _Schemas:
             made, count = write_booleans(made)
             if count:
                 self._ctx.note("schema-narrowed", path, f"{count} booleans written as objects")
-        return _Adapted(made, adapted.plan)
+        return _Adapted(made, adapted.plan, adapted.inexact)
 
     def _narrowed(self, schema: Json, subset: str, path: str, *, tool: bool) -> _Adapted | None:
         """The schema in a subset, with notes of what was done to it."""
@@ -179,29 +191,35 @@ class _Schemas:
         if narrowed.rewritten:
             words = f"rewritten: {', '.join(narrowed.rewritten)}"
             self._ctx.note("schema-narrowed", path, words)
+        if narrowed.described:
+            self._ctx.note("schema-described", path, f"in descriptions: {narrowed.places}")
         if narrowed.dropped:
             code = "schema-loosened" if narrowed.lossy else "schema-narrowed"
             self._ctx.note(code, path, f"dropped: {', '.join(narrowed.dropped)}")
-        return _Adapted(made, narrowed.plan)
+        return _Adapted(made, narrowed.plan, narrowed.inexact)
 
     def _rooted(self, schema: Json, path: str) -> _Adapted:
         root = object_root(schema, References(schema))
         words = f"an object at the top: {', '.join(root.rewritten)}"
-        self._ctx.note("schema-loosened" if root.lossy else "schema-narrowed", path, words)
+        made, told = Telling().describe(root.schema, root.lost)
+        if told:
+            self._ctx.note("schema-described", path, f"in the description: {', '.join(told)}")
+        whole = root.lost.keys() <= set(told) and not root.cut
+        self._ctx.note("schema-narrowed" if whole else "schema-loosened", path, words)
         if not root.wrapped:
-            return _Adapted(root.schema)
+            return _Adapted(made, inexact=root.lossy)
         plan = Plan()
         plan.wrap = True
         plan.order = (WRAPPED,)
-        return _Adapted(root.schema, plan.done())
+        return _Adapted(made, plan.done())
 
     def _known_formats(self, schema: Json, path: str) -> Json:
         known = self._target.schema.formats
         if known is None:
             return schema
-        schema, dropped = drop_formats(schema, known)
+        schema, dropped = describe_formats(schema, known)
         if dropped:
-            words = f"{self._target.name} has no {', '.join(dropped)}"
+            words = f"{self._target.name} has no {', '.join(dropped)}; the description tells it"
             self._ctx.note("format-dropped", path, words)
         return schema
 

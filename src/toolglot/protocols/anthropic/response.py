@@ -118,19 +118,32 @@ _COUNTS: Final[Json] = dict.fromkeys(
         "service_tier",
     )
 )
+_DELTA_COUNTS: Final = (
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "input_tokens",
+    "output_tokens_details",
+    "server_tool_use",
+)
 _BLOCKS: Final[Mapping[str, Json]] = {
     "text": {"citations": None},
     "tool_use": {"caller": {"type": "direct"}},
 }
 """Members that answers always have. Reference: the required members of `Message`, `Usage`,
-`TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it (read
-2026-11-16); all but the caller may be null."""
+`TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it, and
+those of `MessageDelta` and `MessageDeltaUsage` in anthropic-sdk-python 2.8.0 (read 2026-11-16); all
+but the caller may be null."""
 
 
 def complete_message(body: Json) -> Json:
     """A message with all members that an answer of Anthropic's has."""
     usage = body["usage"]
     return {**body, **_MESSAGE, "usage": {**usage, **{k: usage.get(k) for k in _COUNTS}}}
+
+
+def complete_delta(delta: Json, usage: Json) -> tuple[Json, Json]:
+    """The same for the end of a streamed message, and its usage."""
+    return {**_MESSAGE, **delta}, {**usage, **{k: usage.get(k) for k in _DELTA_COUNTS}}
 
 
 def complete_block(block: Json) -> Json:

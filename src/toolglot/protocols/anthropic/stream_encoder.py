@@ -28,6 +28,7 @@ from toolglot.protocols.anthropic.parts import (
 )
 from toolglot.protocols.anthropic.response import (
     complete_block,
+    complete_delta,
     complete_message,
     encode_response,
     encode_stop,
@@ -152,8 +153,11 @@ class StreamEncoder(BaseStreamEncoder):
 
     def _finished(self, event: Finished) -> bytes:
         delta = encode_stop(event.stops[0] if event.stops else None, self._ctx)
+        usage = encode_usage(self._usage)
+        if self._ctx.completes(NAME):
+            delta, usage = complete_delta(delta, usage)
         delta = merge(delta, event.extras, NAME)
-        ended = _frame("message_delta", delta=delta, usage=encode_usage(self._usage))
+        ended = _frame("message_delta", delta=delta, usage=usage)
         return ended + _frame("message_stop")
 
     def _failed(self, event: Failed) -> bytes:
