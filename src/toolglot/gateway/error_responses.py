@@ -17,6 +17,8 @@ from toolglot.ir import ApiError, ErrorKind
 from toolglot.registry import get_protocol
 from toolglot.wire.message import WireResponse
 
+_LONGEST: Final = 100
+"""Characters of a client's own words that are repeated to it."""
 FIRST_ERROR: Final = 400
 """The statuses from here on are errors."""
 
@@ -94,15 +96,28 @@ def unknown_model(model: str) -> ApiError:
 # --- who may ask ----------------------------------------------------------------------------------
 
 
-def bad_key(*, given: bool) -> ApiError:
-    """Keys are asked for, and this is none."""
+def bad_key(*, given: bool, name: str | None = None) -> ApiError:
+    """Keys are asked for, and this is none; `name` is what a trusted proxy calls the client."""
     what = "this key is not known, was revoked or has expired" if given else "a key is needed"
+    if name is not None and not given:
+        what = f"there is no key with the name {name[:_LONGEST]!r}"
     return _error("authentication", f"{what}: `toolglot keys create` makes one", 401)
 
 
 def not_allowed(message: str) -> ApiError:
     """The client is known and may not do this."""
     return _error("permission", message, 403)
+
+
+def misdirected(message: str) -> ApiError:
+    """The client calls the gateway by a name that it does not have."""
+    return _error("invalid_request", message, 421)
+
+
+def needs_provider_key(provider: str, header: str) -> ApiError:
+    """The provider takes the client's own key, and there is none."""
+    words = f"provider {provider} takes the client's own key: send it as {header}"
+    return _error("authentication", words, 401)
 
 
 def limit_reached(message: str, retry_after: str | None) -> ApiError:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 Decompressor = Callable[[bytes], bytes]
 
+_MOST_AT_ONCE: Final = 2**26
+"""Bytes that a piece of a reply may become."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _WINDOWS: Final = {"deflate": zlib.MAX_WBITS, "gzip": _GZIP, "x-gzip": _GZIP}
 ENCODINGS: Final = tuple(_WINDOWS)
@@ -39,6 +41,10 @@ def decompressor(encoding: str | None) -> Decompressor | None:
             return b""
         if not made:
             made.append(decompressobj(name, data))
-        return bytes(made[0].decompress(data))
+        worker = made[0]
+        plain = bytes(worker.decompress(data, _MOST_AT_ONCE))
+        if worker.unconsumed_tail:
+            raise zlib.error(f"a piece of it has more than {_MOST_AT_ONCE} bytes")
+        return plain
 
     return decompress

@@ -79,6 +79,11 @@ class HttpRequest(Mapping[str, Any]):
         return self.connection.remote if self.connection is not None else ""
 
     @property
+    def peer_certificate(self) -> Any:
+        """The verified certificate of the client, as the `ssl` module has it, if there is one."""
+        return self.connection.peer_certificate if self.connection is not None else None
+
+    @property
     def body(self) -> "RequestBody":
         return self._body
 

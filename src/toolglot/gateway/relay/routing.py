@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -27,6 +28,11 @@ class Target(Struct, frozen=True):
         """The provider's name."""
         return self.upstream.name if self.upstream else DEMO
 
+    @property
+    def passes_key(self) -> bool:
+        """Whether the client's own key is sent there."""
+        return self.upstream is not None and self.upstream.passes_key
+
     def candidate(self, now: float) -> Candidate:
         """What `attempts` needs to know of it."""
         return self.upstream.candidate(now) if self.upstream else Candidate()
@@ -47,7 +53,7 @@ class Router:
         for route in self._routes:
             if fnmatchcase(model, route.match):
                 found = [self._target(to, model) for to in route.targets]
-                return _ordered(found, route, affinity)
+                return _ordered(_one_for_the_key(found), route, affinity)
         return self._usual(model)
 
     def _target(self, to: str, model: str) -> Target:
@@ -71,6 +77,24 @@ class Router:
         """Models that routes name."""
         plain = (each.match for each in self._routes if not _PATTERN.intersection(each.match))
         return tuple(dict.fromkeys(plain))
+
+
+def _one_for_the_key(targets: list[Target]) -> list[Target]:
+    """The targets without those that would get the client's own key of another provider: it is sent
+    to the first that takes such a key, and to its other addresses.
+    """
+    first = next((each for each in targets if each.passes_key), None)
+    if first is None:
+        return targets
+    owner = _issuer(first)
+    return [each for each in targets if not each.passes_key or _issuer(each) == owner]
+
+
+def _issuer(target: Target) -> str:
+    """Who issues the keys of a provider: what it says, or whoever has its address."""
+    if target.upstream is None:
+        return ""
+    return target.upstream.config.issuer or urlsplit(target.upstream.endpoints[0].base_url).netloc
 
 
 def _ordered(targets: list[Target], route: RouteConfig, affinity: bytes) -> list[Target]:

@@ -114,14 +114,13 @@ class WebSocketEndpoint:
     ) -> None:
         telemetry = self._admission.begin(http, self._protocol)
         error: ApiError | None = None
-        holder = session = None
+        admitted = session = None
         try:
             try:
+                admitted = await self._admission.identify(http, telemetry)
                 body, generates = _read(frame, writer)
-                request = read_incoming(http, self._protocol, self._path, body)
-                request = await self._admission.identify(request, telemetry)
-                holder = request.holder
-                await self._admission.check(request)
+                request = read_incoming(http, self._protocol, self._path, body, admitted.holder)
+                await self._admission.check(request, admitted, telemetry, generates=generates)
                 request, session = self._sessions.open(request, near)
                 keeping = writer if session is None else SessionWriter(writer, session)
                 if generates:
@@ -134,7 +133,7 @@ class WebSocketEndpoint:
                     await session.evict()
                 await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
         finally:
-            self._admission.end(telemetry, holder, error)
+            self._admission.end(telemetry, admitted, error)
 
 
 _Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
