@@ -15,6 +15,7 @@ from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
 from toolglot.gateway.http.host_names import own_host
 from toolglot.gateway.http.middleware import Middleware
+from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.conversations import ConversationEndpoints
@@ -71,6 +72,11 @@ class App:
         add_routes(reports, admission, (replace(each, auth="none") for each in health.routes))
         self.handle_admin = Middleware(reports, tuple, own_host(server)).handle
         """Answers a request on the listener of the administrator."""
+
+    @property
+    def receipts(self) -> ReceiptLog:
+        """The receipts of earlier requests."""
+        return self._relay.receipts
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
