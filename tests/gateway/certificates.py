@@ -1,6 +1,6 @@
 """Certificates for tests: an authority, and whom it signs."""
 
-import datetime
+import datetime as dt
 import ipaddress
 
 import pytest
@@ -34,7 +34,7 @@ class Authority:
         return str(paths[0]), str(paths[1])
 
     def _signed(self, subject, key, *, is_authority=False):
-        now = datetime.datetime.now(datetime.UTC)
+        now = dt.datetime.now(dt.UTC)
         address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
         return (
             x509.CertificateBuilder()
@@ -42,8 +42,8 @@ class Authority:
             .issuer_name(self._subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(hours=1))
+            .not_valid_before(now - dt.timedelta(hours=1))
+            .not_valid_after(now + dt.timedelta(hours=1))
             .add_extension(x509.SubjectAlternativeName([address]), critical=False)
             .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
             .sign(self._key, hashes.SHA256())

@@ -61,7 +61,9 @@ class App:
         self._relay = Relay(config, self._client, access, KeptReasoning(self._storage.values))
         self._sockets: list[WebSocketEndpoint] = []
         router: UrlRouter[Handler] = UrlRouter()
-        self.routes = tuple(self._routes(admission, Sessions(self._storage.values)))
+        self.routes = tuple(
+            self._routes(admission, Sessions(self._storage.values, server.max_body))
+        )
         """All paths at which it answers."""
         add_routes(router, admission, self.routes)
         own = None if server.keys else own_host(server)

@@ -15,6 +15,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import fields, replace
@@ -531,6 +532,32 @@ def plain_secrets(config: Config) -> Iterator[str]:
         for key in (given,) if isinstance(given, str) else given or ():
             if not key.startswith(("env:", "file:")) and key != CLIENT:
                 yield f"providers.{name}.api_key"
+
+
+def left_out_targets(config: Config) -> Iterator[str]:
+    """Targets that are never asked, because a client's own key goes to one provider only."""
+    for index, route in enumerate(config.routes):
+        names = dict.fromkeys(target.partition("/")[0] for target in route.targets)
+        given = {name: config.providers[name] for name in names if name in config.providers}
+        taking = {name: each for name, each in given.items() if _takes_client_key(each)}
+        first = next(iter(taking), "")
+        for name, each in taking.items():
+            if key_issuer(each) != key_issuer(taking[first]):
+                yield (
+                    f"routes[{index}]: {name} is never asked, because the client's own key goes to "
+                    f"{first} only; a common issuer says that they take the same keys"
+                )
+
+
+def key_issuer(provider: Provider) -> str:
+    """Who issues the keys of a provider: what it says, or whoever has its address."""
+    host = urlsplit(provider.base_url or "").netloc.rpartition("@")[2]
+    return provider.issuer or host or provider.profile or ""
+
+
+def _takes_client_key(provider: Provider) -> bool:
+    given = provider.api_key
+    return CLIENT in ((given,) if isinstance(given, str) else given or ())
 
 
 CLIENT: Final = "client"

@@ -19,6 +19,7 @@ from toolglot.wire.message import WireResponse
 
 _LONGEST: Final = 100
 """Characters of a client's own words that are repeated to it."""
+_BUSY: Final = 503
 FIRST_ERROR: Final = 400
 """The statuses from here on are errors."""
 
@@ -58,6 +59,12 @@ def too_large(limit: int) -> ApiError:
     """The body is larger than the gateway takes."""
     words = f"the request has more than {limit} bytes; raise max_body in [server] to allow more"
     return _error("too_large", words, 413)
+
+
+def history_too_large(limit: int) -> ApiError:
+    """What a request continues is larger than a request may be."""
+    words = f"with what it continues the request has more than {limit} bytes; begin anew, or raise "
+    return _error("too_large", words + "max_body in [server] to allow more", 413)
 
 
 def wrong_method(method: str, path: str, allowed: Iterable[str]) -> ApiError:
@@ -181,6 +188,9 @@ def from_rejection(problem: Exception) -> ApiError:
         return problem.error
     if isinstance(problem, BodyTooLargeError):
         return too_large(problem.limit)
+    if isinstance(problem, BodyError) and problem.status == _BUSY:
+        words, soon = str(problem), "1"
+        return ApiError(kind="server", message=words, status=_BUSY, retry_after=soon)
     if isinstance(problem, BodyError):
         return _error("invalid_request", str(problem), problem.status)
     return invalid_request(str(problem))

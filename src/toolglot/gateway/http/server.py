@@ -28,6 +28,7 @@ else:
 
 Ready = Callable[[], None]
 
+_BUSY: Final = 503
 _SPARE: Final = 64
 """Descriptors that are for neither clients nor providers."""
 _MOST_DESCRIPTORS: Final = 2**16
@@ -68,6 +69,12 @@ def check_exposure(config: Config) -> None:
             f"{server.host} can be reached from other machines: require keys (--keys, after "
             "`toolglot keys create`), or pass --open if that is intended"
         )
+
+
+def check_tls(config: Config) -> None:
+    """Reject a configuration whose certificate cannot be used."""
+    if config.server.tls is not None:
+        ServerTls(config.server.tls)
 
 
 def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
@@ -197,7 +204,10 @@ def _listen_admin(settings: Server) -> socket.socket | None:
 def _refusal(status: int, words: str) -> WholeHttpResponse:
     """The answer to what is no request: in no protocol, since nobody knows which."""
     body = jsontext.encode({"error": {"type": "invalid_request_error", "message": words}})
-    return WholeHttpResponse(body, status, {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json"}
+    if status == _BUSY:
+        headers["Retry-After"] = "1"
+    return WholeHttpResponse(body, status, headers)
 
 
 def _once(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> Callable[[], None]:

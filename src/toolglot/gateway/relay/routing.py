@@ -4,13 +4,12 @@ import random
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from toolglot.attempts import Candidate
 from toolglot.digest import digest
-from toolglot.gateway.config import DEMO, Config, RouteConfig
+from toolglot.gateway.config import DEMO, Config, RouteConfig, key_issuer
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.profiles import family_of
 
@@ -86,15 +85,12 @@ def _one_for_the_key(targets: list[Target]) -> list[Target]:
     first = next((each for each in targets if each.passes_key), None)
     if first is None:
         return targets
-    owner = _issuer(first)
-    return [each for each in targets if not each.passes_key or _issuer(each) == owner]
+    issuer = _issuer(first)
+    return [each for each in targets if not each.passes_key or _issuer(each) == issuer]
 
 
 def _issuer(target: Target) -> str:
-    """Who issues the keys of a provider: what it says, or whoever has its address."""
-    if target.upstream is None:
-        return ""
-    return target.upstream.config.issuer or urlsplit(target.upstream.endpoints[0].base_url).netloc
+    return key_issuer(target.upstream.config) if target.upstream is not None else ""
 
 
 def _ordered(targets: list[Target], route: RouteConfig, affinity: bytes) -> list[Target]:

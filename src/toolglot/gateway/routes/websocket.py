@@ -85,22 +85,23 @@ class WebSocketEndpoint:
             response = error_response(http, errors.needs_upgrade(http.path))
             response.headers["Upgrade"] = "websocket"
             return response
-        connection = _Connection(socket, http, self._answering(http, limit))
+        near = MemoryStore(max_bytes=limit)
+        connection = _Connection(socket, http, self._answering(http, near), limit)
         self._open.add(connection)
         try:
             await connection.run()
         finally:
             self._open.discard(connection)
+            await near.close()
         return socket
 
-    def _answering(self, http: HttpRequest, limit: int) -> "_Answer":
+    def _answering(self, http: HttpRequest, near: MemoryStore) -> "_Answer":
         """The handler of the frames of one connection."""
         headers = {
             name: value
             for name, value in http.headers.items()
             if name.lower() not in _OF_THE_TRANSPORT
         }
-        near = MemoryStore(max_bytes=limit)
 
         async def answer(frame: bytes, writer: WebSocketWriter) -> None:
             if _kind(frame) not in _NEEDS_NO_ANSWER:
@@ -180,9 +181,11 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
 class _Connection:
     """One client: its requests, in turn, and what can be continued."""
 
-    def __init__(self, socket: "WebSocket", http: HttpRequest, answer: _Answer) -> None:
-        self._socket, self._http, self._answer = socket, http, answer
+    def __init__(self, socket: "WebSocket", http: HttpRequest, answer: _Answer, most: int) -> None:
+        self._socket, self._http, self._answer, self._most = socket, http, answer, most
         self._frames: asyncio.Queue[bytes] = asyncio.Queue(_WAITING)
+        self._waiting = 0
+        """Bytes of the frames that wait; together they have no more than one may have."""
         self._busy = False
         self._closing = False
 
@@ -193,6 +196,8 @@ class _Connection:
             while (message := await self._socket.receive()) is not None:
                 await self._take(message)
             work.cancel()
+            while not self._frames.empty():
+                self._frames.get_nowait()
 
     async def close(self) -> None:
         """Close the connection as soon as no request is under way."""
@@ -205,7 +210,10 @@ class _Connection:
             await self._reject("expected a text frame")
         elif self._frames.full():
             await self._reject(f"{_WAITING} requests are waiting already")
+        elif self._waiting and self._waiting + len(message.data) > self._most:
+            await self._reject(f"requests of {self._waiting} bytes are waiting already")
         else:
+            self._waiting += len(message.data)
             self._frames.put_nowait(message.data)
 
     async def _reject(self, message: str) -> None:
@@ -216,6 +224,7 @@ class _Connection:
     async def _work(self) -> None:
         while True:
             frame = await self._frames.get()
+            self._waiting -= len(frame)
             self._busy = True
             try:
                 await self._answer(frame, self._writer())
