@@ -36,7 +36,7 @@ def known_encodings() -> tuple[str, ...]:
 def _inflate(body: bytes, encoding: str, limit: int) -> bytes:
     worker = decompressobj(encoding, body)
     try:
-        made = bytes(worker.decompress(body, limit + 1 if limit else 0))
+        made: bytes = worker.decompress(body, limit + 1 if limit else 0)
         if limit and len(made) > limit:
             return made
         made += worker.flush()

@@ -36,14 +36,14 @@ class MemoryStore:
 
     async def get(self, kind: str, key: str, owner: str) -> bytes | None:
         address = address_of(kind, key, owner)
-        own = self._values.get(address.owner, {})
-        found = own.get(address)
-        if found is None:
+        own = self._values.get(address.owner)
+        found = own.get(address) if own is not None else None
+        if own is None or found is None:
             return None
         if self._is_expired(found):
             self._remove(address)
             return None
-        self._values[address.owner].move_to_end(address)
+        own.move_to_end(address)
         return found[0]
 
     async def put(self, kind: str, key: str, value: bytes, owner: str) -> None:
