@@ -28,6 +28,7 @@ _AFFINITY: Final = 1024
 _SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id", "session-id")
 """Headers by which clients say which conversation they are in."""
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_DOTS: Final = frozenset({".", ".."})
 
 
 class Caller(Struct, frozen=True):
@@ -70,7 +71,8 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     @property
     def affinity(self) -> bytes:
         """What is the same for all requests of a conversation."""
-        named = next((self.headers[name] for name in _SESSIONS if self.headers.get(name)), "")
+        headers = self.headers
+        named = next((headers[name] for name in _SESSIONS if headers.get(name)), "")
         return named.encode() or self.body[:_AFFINITY]
 
 
@@ -82,7 +84,7 @@ def read_incoming(
         seen = jsontext.glance(body)
     except DecodeError as problem:
         raise RequestRejectedError(errors.invalid_request(str(problem))) from None
-    surface = PROTOCOLS[protocol].SURFACE
+    surface, headers = PROTOCOLS[protocol].SURFACE, http.headers.lower
     if IN_PATH in surface.path:
         model, stream = _asked_in_path(http.match["call"], PROTOCOLS[protocol].API.operations)
         path = quote(path.rstrip("/"), safe="/:@")
@@ -102,8 +104,8 @@ def read_incoming(
         stream=stream,
         id=id_of(http),
         query=http.query,
-        headers=http.headers,
-        strict=http.headers.get("x-toolglot-strict", "").lower() in _TRUE,
+        headers=headers,
+        strict=headers.get("x-toolglot-strict", "").lower() in _TRUE,
         key=_provider_key(http),
         holder=holder,
     )
@@ -145,5 +147,5 @@ def _is_name(model: str) -> bool:
     return (
         0 < len(model) <= LONGEST_NAME
         and model.isprintable()
-        and not {".", ".."}.intersection(model.split("/"))
+        and ("." not in model or not _DOTS.intersection(model.split("/")))
     )

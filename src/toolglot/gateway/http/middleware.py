@@ -60,7 +60,7 @@ class Middleware:
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """One coroutine and not several, because each is resumed whenever something was awaited."""
-        origin = request.headers.get("origin")
+        origin = request.headers.lower.get("origin")
         if self._own_host is not None and request.remote:  # In process there are no pages.
             rejected = self._check_host(request, origin)
             if rejected is not None:

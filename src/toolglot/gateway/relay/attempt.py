@@ -83,11 +83,11 @@ async def translate(
             asked, echo = await session.request_for(
                 exchange, target.name, built_in=upstream is None
             )
-        if upstream is None or (memory is not None and exchange.client != exchange.provider):
+        if upstream is None:
             exchange.decode_request(asked, request.path)
-        if upstream is not None:
+        else:
             if memory is not None:
-                await memory.restore(request.owner, exchange)
+                await memory.restore(request.owner, exchange, asked, request.path)
             sent = exchange.request(asked, request.path, _query(request, exchange, upstream))
             _refuse_nothing(exchange)
     except UntranslatableError as error:
@@ -127,7 +127,9 @@ def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemet
         asked=attempt.asked,
         echo=attempt.echo,
     )
-    log_lines(request.id, _tool_lines(request, attempt.asked, attempt.exchange.provider, sent))
+    if telemetry.shows_contents:
+        lines = _tool_lines(request, attempt.asked, attempt.exchange.provider, sent)
+        log_lines(request.id, lines)
     if trace := telemetry.trace_headers():
         return replace(attempt, outbound=replace(outbound, headers={**outbound.headers, **trace}))
     return attempt
@@ -214,8 +216,9 @@ def _outbound(
 def _query(request: IncomingRequest, exchange: Exchange, upstream: Upstream) -> dict[str, str]:
     """The client's query without its key; streams are requested as server-sent events."""
     surface = get_protocol(exchange.provider).SURFACE
-    query = {name: value for name, value in request.query.items() if name not in _NOT_FORWARDED}
-    if exchange.provider == exchange.client and not upstream.passes_key:
+    given = request.query
+    query = {name: given[name] for name in given if name not in _NOT_FORWARDED} if given else {}
+    if query and exchange.provider == exchange.client and not upstream.passes_key:
         # With a key of ours, a client chooses neither versions nor deployments.
         for name in query.keys() - surface.query:
             del query[name]

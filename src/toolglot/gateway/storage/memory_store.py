@@ -32,7 +32,12 @@ class MemoryStore:
         self._values = defaultdict(OrderedDict)
         """By owner."""
         self._sizes: Counter[str] = Counter()
+        self._kinds: set[str] = set()
+        """The kinds of all values that were ever put."""
         self._bytes = 0
+
+    async def may_hold(self, kind: str, owner: str) -> bool:  # noqa: ARG002 - kinds are few, owners may be many
+        return kind in self._kinds
 
     async def get(self, kind: str, key: str, owner: str) -> bytes | None:
         address = address_of(kind, key, owner)
@@ -54,6 +59,7 @@ class MemoryStore:
             log_too_large(kind, size)
             return
         self._values[address.owner][address] = value, self._clock()
+        self._kinds.add(kind)
         self._bytes += size
         self._sizes[address.owner] += size
         while self._bytes > self._max_bytes:
