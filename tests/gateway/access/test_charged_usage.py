@@ -37,12 +37,14 @@ def test_what_asked_no_provider_or_failed_is_free():
 def test_what_nobody_counted_is_estimated():
     assert charged(sent=True, status=200, body_size=400, received=800) == (100, 200)
     assert charged(sent=True, body_size=400) == (100, 256), "the client left before all"
-    streamed = {"sent": True, "status": 200, "stream": True, "body_size": 400}
+    streamed = {"sent": True, "status": 200, "stream": True, "body_size": 400, "error": "server"}
     # An event for each token, and one for many.
     assert charged(**streamed, received=50 * 250, received_lines=100) == (100, 50)
     assert charged(**streamed, received=2 * 4300, received_lines=4) == (100, 2000)
     begun = Usage(input=77, output=1)
     assert charged(**streamed, usage=begun, received=9000, received_lines=60) == (77, 30)
+    left = {**streamed, "error": ""}
+    assert charged(**left, usage=begun, received=9000, received_lines=60) == (77, 94)
     assert charged(sent=True, status=200, body_size=10**9, received=4) == (200_000, 1)
 
 

@@ -45,6 +45,8 @@ def test_names(host, own):
 
 def test_an_open_gateway_has_names_without_dots():
     assert own_host(Server(open=True))("toolglot:8100")
+    assert own_host(Server(open=True))("toolglot.default.svc.cluster.local")
+    assert not own_host(Server())("toolglot.default.svc.cluster.local")
     assert not own_host(Server(open=True))("evil.example")
 
 

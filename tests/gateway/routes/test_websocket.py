@@ -471,3 +471,16 @@ def test_a_stored_response_is_not_forgotten_when_a_turn_fails():
 
     asyncio.run(run())
     assert script.texts() == ["Hi.", "One.", "Go on."]
+
+
+@pytest.mark.parametrize("wrong", [{"type": []}, {"type": {}}, {"stream_id": "x" * 300}])
+def test_odd_members_leave_the_connection_open(wrong):
+    async def run():
+        script = Script("openai-chat", says("Yes."))
+        async with connected(script.handle, "openai-chat") as socket:
+            await socket.send_json({**frame(message("Hi")), **wrong})
+            told = await socket.receive_json(timeout=10)
+            assert (told["type"], told["status"]) == ("error", 400)
+            assert (await ask(socket, message("Hi")))["type"] == "response.completed"
+
+    asyncio.run(run())

@@ -24,6 +24,8 @@ _EVENT_BYTES: Final = 300
 _LINES_PER_EVENT: Final = 2
 _UNSEEN_OUTPUT: Final = 256
 """Tokens that an answer is taken for of which nothing was seen."""
+_ON_THE_WAY: Final = 64
+"""Tokens that are taken to be on their way when a client leaves."""
 _USUAL_OUTPUT: Final = 4096
 """Tokens of an answer that are reserved of those per minute, unless the request has a limit."""
 _LONGEST_OUTPUT: Final = 16_384
@@ -78,7 +80,9 @@ def _output(request: RequestRecord) -> int:
         return request.received // _BYTES_PER_TOKEN
     # Most providers send an event for each token, and some one for many.
     events = request.received_lines // _LINES_PER_EVENT
-    return max(events, (request.received - _EVENT_BYTES * events) // _BYTES_PER_TOKEN)
+    seen = max(events, (request.received - _EVENT_BYTES * events) // _BYTES_PER_TOKEN)
+    left = not request.finish_reasons and not request.error
+    return seen + _ON_THE_WAY if left else seen
 
 
 def _number(members: Any, path: str) -> int | None:

@@ -17,6 +17,7 @@ from toolglot.gateway.config import Server
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _OURS: Final = (".localhost", ".internal")
 """Ends of names that nobody can register: RFC 6761, and ICANN's decision of 2024-07-29."""
+_LOCAL: Final = ".local"
 _LONGEST: Final = 255
 _NAMES: Final = 256
 
@@ -33,7 +34,7 @@ def own_host(server: Server) -> Callable[[str], bool]:
         return (
             name in names
             or name.endswith(_OURS)
-            or (server.open and "." not in name)
+            or (server.open and ("." not in name or name.endswith(_LOCAL)))
             or any(fnmatchcase(name, each) for each in patterns)
             or _is_address(name)
         )

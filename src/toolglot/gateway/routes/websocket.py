@@ -44,6 +44,8 @@ _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
 """The frame by which a client acknowledges an answer."""
 _WAITING: Final = 16
 """Requests that may wait for the one under way."""
+_LONGEST_LANE: Final = 256
+"""Characters of the id that each event of an answer repeats."""
 _HEARTBEAT: Final = 30.0
 _GOING_AWAY: Final = 1001
 _OF_THE_TRANSPORT: Final = frozenset({"openai-beta", "x-request-id"})
@@ -142,9 +144,10 @@ _Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
 
 def _kind(frame: bytes) -> object:
     try:
-        return jsontext.read(jsontext.members(frame).get("type"))
+        kind = jsontext.read(jsontext.members(frame).get("type"))
     except DecodeError:
         return None
+    return kind if isinstance(kind, str) else None
 
 
 def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
@@ -153,6 +156,8 @@ def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
     kind = jsontext.read(members.pop("type", None))
     lane = jsontext.read(members.pop("stream_id", None))
     if isinstance(lane, str):
+        if len(lane) > _LONGEST_LANE:
+            raise DecodeError("stream_id", f"expected at most {_LONGEST_LANE} characters")
         writer.lane = lane
     if kind != _CREATE:
         raise DecodeError("type", f"expected {_CREATE}")

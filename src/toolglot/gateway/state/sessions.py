@@ -56,6 +56,7 @@ PREVIOUS: Final = "previous_response_id"
 _CONTINUES: Final = (PREVIOUS, CONVERSATION)
 _OURS: Final = (*_CONTINUES, "store")
 """What a provider without such state is not asked for."""
+_LONGEST_ID: Final = 1024
 _CLIENT: Final = "\0client"
 """Who issued an item that the client itself sent, whatever it is; no provider has this name."""
 
@@ -509,6 +510,8 @@ def _id_of(given: Any, key: str) -> str | None:
         value = value.get("id")
     if value is not None and not isinstance(value, str):
         raise DecodeError(key, "expected an id")
+    if value and len(value) > _LONGEST_ID:
+        raise DecodeError(key, f"expected at most {_LONGEST_ID} characters")
     return value or None
 
 
