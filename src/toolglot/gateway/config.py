@@ -379,7 +379,7 @@ def without_loops(config: Config) -> tuple[Config, tuple[str, ...]]:
             continue
         variable = ", ".join(get_profile(name).base_url_env)
         warnings.append(
-            f"{variable} is the address of this gateway itself ({provider.base_url}) and is not "
+            f"{variable} is the address of this gateway itself ({_shown(provider)}) and is not "
             f"used to find provider {name}; unset it where the gateway is started"
         )
         if provider.api_key is not None:
@@ -392,9 +392,14 @@ def check_loops(config: Config) -> None:
     for name, provider in config.providers.items():
         if _is_loop(config, provider):
             raise ConfigError(
-                f"providers.{name}.base_url: {provider.base_url} is the address of this gateway "
+                f"providers.{name}.base_url: {_shown(provider)} is the address of this gateway "
                 "itself; requests would never end"
             )
+
+
+def _shown(provider: Provider) -> str:
+    """The address of a provider without a password."""
+    return re.sub(r"//[^/@]*@", "//…@", provider.base_url or "")
 
 
 def _is_loop(config: Config, provider: Provider) -> bool:

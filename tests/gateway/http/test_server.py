@@ -67,8 +67,15 @@ def test_by_default_descriptors_do_not_run_out():
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     made = limits_of(Server())
     assert 0 < made.per_address <= made.connections
-    assert 2 * made.connections < max(allowed, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    assert 2 * made.connections < allowed
     assert (made.head_seconds, made.body_seconds) == (10, 30)
+
+
+def test_a_few_descriptors_are_for_clients_too(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
+    assert limits_of(Server()).connections == 24
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert limits_of(Server()).connections > 10_000
 
 
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"

@@ -20,6 +20,10 @@ from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.wire import jsontext
 
 try:
+    import resource
+except ImportError:  # pragma: no cover - not made for Windows
+    resource = None  # type: ignore[assignment]
+try:
     import uvloop
 except ImportError:  # pragma: no cover - not made for Windows
     _new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
@@ -107,6 +111,7 @@ def serve(
     `leader` is a pipe that closes when this process should end too; `ending` is called when it
     does.
     """
+    _allow_descriptors()
     with asyncio.Runner(loop_factory=_new_loop) as runner:
         runner.run(_serve(app, sock, ready, leader, ending))
 
@@ -165,7 +170,8 @@ def limits_of(settings: Server) -> Limits:
     """What clients may take of a server."""
     given = settings.limits
     # A client that is answered takes one descriptor, and its provider another.
-    most = given.connections or max(1, (_descriptors() - _SPARE) // 2)
+    descriptors = _descriptors()
+    most = given.connections or max(1, (descriptors - min(_SPARE, descriptors // 4)) // 2)
     return Limits(
         head_seconds=given.head_seconds,
         body_seconds=given.body_seconds,
@@ -179,19 +185,21 @@ def limits_of(settings: Server) -> Limits:
 
 def _descriptors() -> int:
     """How many files and sockets this process may have open."""
-    try:
-        import resource  # noqa: PLC0415 - not made for Windows
-    except ImportError:  # pragma: no cover
+    if resource is None:  # pragma: no cover - not made for Windows
         return _MOST_DESCRIPTORS
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_DESCRIPTORS if allowed < 0 else min(allowed, _MOST_DESCRIPTORS)
+
+
+def _allow_descriptors() -> None:
+    """Raise the limit of open files as far as we may: shells set it low for programs of old."""
+    if resource is None:  # pragma: no cover - not made for Windows
+        return
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if allowed == resource.RLIM_INFINITY:
-        return _MOST_DESCRIPTORS
-    if allowed < most or most == resource.RLIM_INFINITY:
-        wanted = _MOST_DESCRIPTORS if most == resource.RLIM_INFINITY else most
-        wanted = min(wanted, _MOST_DESCRIPTORS)
+    wanted = _MOST_DESCRIPTORS if most < 0 else min(most, _MOST_DESCRIPTORS)
+    if 0 <= allowed < wanted:
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, wanted), most))
-    return min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], _MOST_DESCRIPTORS)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _listen_admin(settings: Server) -> socket.socket | None:
