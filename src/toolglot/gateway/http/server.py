@@ -20,10 +20,6 @@ from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.wire import jsontext
 
 try:
-    import resource
-except ImportError:  # pragma: no cover - not made for Windows
-    resource = None  # type: ignore[assignment]
-try:
     import uvloop
 except ImportError:  # pragma: no cover - not made for Windows
     _new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
@@ -185,7 +181,9 @@ def limits_of(settings: Server) -> Limits:
 
 def _descriptors() -> int:
     """How many files and sockets this process may have open."""
-    if resource is None:  # pragma: no cover - not made for Windows
+    try:
+        import resource  # noqa: PLC0415 - not made for Windows
+    except ImportError:  # pragma: no cover
         return _MOST_DESCRIPTORS
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _MOST_DESCRIPTORS if allowed < 0 else min(allowed, _MOST_DESCRIPTORS)
@@ -193,12 +191,12 @@ def _descriptors() -> int:
 
 def _allow_descriptors() -> None:
     """Raise the limit of open files as far as we may: shells set it low for programs of old."""
-    if resource is None:  # pragma: no cover - not made for Windows
-        return
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_DESCRIPTORS if most < 0 else min(most, _MOST_DESCRIPTORS)
-    if 0 <= allowed < wanted:
-        with suppress(ValueError, OSError):
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - not made for Windows
+
+        allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MOST_DESCRIPTORS if most < 0 else min(most, _MOST_DESCRIPTORS)
+        if 0 <= allowed < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
