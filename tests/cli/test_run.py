@@ -213,7 +213,8 @@ def test_a_key_that_is_rejected_is_said_without_a_model_too(install, tmp_path):
     async def main():
         async with upstream(refuse) as url:
             config.write_text(
-                f'[providers.up]\nprofile = "anthropic"\napi_key = "key-of-a-test"\nbase_url = "{url}"\n'
+                '[providers.up]\nprofile = "anthropic"\napi_key = "key-of-a-test"\n'
+                f'base_url = "{url}"\n'
             )
             argv = ("claude", "--config", str(config))
             return await asyncio.to_thread(run, install("claude", SAYS_ALL), *argv)
@@ -236,7 +237,8 @@ def test_that_no_real_model_answers_is_said(install, tmp_path):
 def test_records_and_receipts_of_a_run(install, tmp_path):
     asks = """
 import json, os, urllib.request
-body = {"model": "claude-haiku-4-5", "max_tokens": 9, "top_k": 1, "messages": [{"role": "user", "content": "hi"}]}
+messages = [{"role": "user", "content": "hi"}]
+body = {"model": "claude-haiku-4-5", "max_tokens": 9, "top_k": 1, "messages": messages}
 url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
 request = urllib.request.Request(url, json.dumps(body).encode())
 print(urllib.request.urlopen(request).status)

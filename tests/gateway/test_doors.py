@@ -28,12 +28,14 @@ PLACES = {
     "item": "some_item",
     "model": "cheap-1",
     "call": "cheap-1:generateContent",
+    "version": "v1",
 }
 HEADERS = ("Authorization: Bearer ", "x-api-key: ", "x-goog-api-key: ", "api-key: ")
 
 
 def filled(path):
-    return re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], path)
+    filled = path.replace("{call:[^/]+/", "them/{call:")  # where the model has a slash in its name
+    return re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], filled)
 
 
 async def routes():

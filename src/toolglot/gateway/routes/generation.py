@@ -33,10 +33,12 @@ class GenerationEndpoints:
                 routes.append(ModelRoute(module.API.prompt.path, name, self.prompt))
             if IN_PATH not in module.SURFACE.path:
                 routes.append(ModelRoute(module.SURFACE.path, name, self.answer))
-            operations = "|".join(module.API.operations)
-            for version in module.API.path_versions:
-                routes.append(ModelRoute(f"/{version}/models/{{call:.+}}", name, self.by_path))
-                path = f"/{version}/{{call:[^/]+/.+:(?:{operations})}}"
+            versions = module.API.path_versions
+            paths = (f"/{version}/models/{{call:.+}}" for version in versions)
+            routes.extend(ModelRoute(path, name, self.by_path) for path in paths)
+            if versions:
+                operations = "|".join(module.API.operations)
+                path = f"/{{version:{'|'.join(versions)}}}/{{call:[^/]+/.+:(?:{operations})}}"
                 routes.append(ModelRoute(path, name, self.by_vendor_path))
         return tuple(routes)
 
