@@ -28,7 +28,7 @@ PLACES = {
     "item": "some_item",
     "model": "cheap-1",
     "call": "cheap-1:generateContent",
-    "version": "v1",
+    "version": "v1beta",
 }
 HEADERS = ("Authorization: Bearer ", "x-api-key: ", "x-goog-api-key: ", "api-key: ")
 
