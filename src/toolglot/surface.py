@@ -274,6 +274,13 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on;
     `show_needs_switch`: what is shown can be said only together with the switch."""
 
+    switch: str = ""
+    """The member in which it is turned on and off, where servers of the protocol have several;
+    none: as the client spelled it."""
+
+    spellings: frozenset[str] = frozenset()
+    """All members in which servers of the protocol are asked to reason, beside its own."""
+
     bars_forced_tools: Literal["never", "with_budget", "when_on", "unless_off"] = "never"
     """When no tool can be forced: while reasoning has a budget, while it is on, or unless it is
     off, for models that reason by default."""

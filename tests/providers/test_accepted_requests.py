@@ -500,7 +500,16 @@ def test_one_system_message_is_sent_where_one_is_accepted():
 
 
 def test_no_tool_is_forced_while_a_model_reasons_by_default():
+    """Reasoning that nobody asked for is turned off; if it was asked for, no tool is forced."""
     asked = {**ASK, "tools": [TOOL], "tool_choice": "required"}
     _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
+    assert body["tool_choice"] == "required"
+    assert body["thinking"] == {"type": "disabled"}
+    assert [note.code for note in notes] == ["default-added"]
+    asked["reasoning_effort"] = "high"
+    _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
     assert body["tool_choice"] == "auto"
+    assert "thinking" not in body
     assert [note.code for note in notes] == ["choice-mapped"]
+    _, body, notes = same_protocol("openai-chat", asked, "moonshot", model="kimi-k2.7-code")
+    assert body["tool_choice"] == "auto"  # it has no switch

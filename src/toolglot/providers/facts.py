@@ -64,6 +64,7 @@ _CHANGEABLE: Final = (
     "reasoning.least_budget",
     "reasoning.member",
     "reasoning.most_budget",
+    "reasoning.switch",
     "reasoning.takes_unsigned",
     "cache.marks",
     "cache.max_marks",
@@ -136,6 +137,17 @@ _CHOICES: Final = frozenset(
     {"auto", "required", "none", "tool", "allowed", "allowed.auto", "allowed.required"}
 )
 _SCHEMAS: Final = frozenset({"", *SUBSETS})
+_SWITCHES: Final = frozenset(
+    {
+        "",
+        "chat_template_kwargs",
+        "enable_thinking",
+        "reasoning",
+        "reasoning.enabled",
+        "reasoning_effort",
+        "thinking",
+    }
+)
 _WORDS: Final[Mapping[str, frozenset[str]]] = {
     "outputs": frozenset({"text", "json", "schema"}),
     "tools.choices": _CHOICES,
@@ -145,6 +157,7 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
     "schema.tools": _SCHEMAS,
     "reasoning.controls": _CONTROLS,
     "reasoning.efforts": _EFFORTS,
+    "reasoning.switch": _SWITCHES,
     "limits.name": frozenset({"max_tokens", "max_completion_tokens"}),
 }
 """The words that facts may have, where there are only some."""

@@ -174,6 +174,8 @@ def _nothing_dropped(seen: _Outside, target: Surface) -> bool:
 def _reasoning(seen: _Outside, target: Surface) -> bool:
     """Whether what is asked of reasoning stays as it is; for that, the settings alone are read."""
     members, settings = seen.members, target.settings
+    if not target.reasoning.spellings.isdisjoint(members):
+        return False
     asking = {_head(settings[field]) for field in _ASKING if field in settings}
     if asking.isdisjoint(members):
         return True
@@ -183,8 +185,11 @@ def _reasoning(seen: _Outside, target: Surface) -> bool:
         body={"model": "m", **body, target.messages.path: []}, path=target.path.format(model="m")
     )
     ctx = Context(source=target, target=target)
-    request = get_protocol(target.name).decode_request(wire, ctx)
-    return adapt_sampling(adapt_reasoning(request, ctx), ctx) is request
+    codec = get_protocol(target.name)
+    request = codec.decode_request(wire, ctx)
+    if adapt_sampling(adapt_reasoning(request, ctx), ctx) is not request:
+        return False
+    return not target.reasoning.switch or codec.encode_request(request, ctx).body == wire.body
 
 
 _ASKING: Final = ("reasoning", "output")
@@ -421,6 +426,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "reasoning.least_budget": _reasoning,
     "reasoning.member": _history,
     "reasoning.most_budget": _reasoning,
+    "reasoning.switch": _reasoning,
     "cache.marks": _unmarked,
     "cache.max_marks": _no_marks,
     "cache.tools": _no_marks,

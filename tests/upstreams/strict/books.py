@@ -244,6 +244,23 @@ def _controls(ask: Ask, controls: list[str]) -> Iterator[str]:
         yield said[0]
 
 
+_SWITCHES = {
+    "thinking": ("thinking",),
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "chat_template_kwargs": ("chat_template_kwargs",),
+    "reasoning": ("reasoning",),
+    "reasoning.enabled": ("reasoning",),
+    "reasoning_effort": (),
+}
+"""Members of Chat Completions by which reasoning is turned on and off, by the fact that says so."""
+
+
+def _switch(ask: Ask, own: str) -> Iterator[str]:
+    """Another server's switch: it would be refused, or not be heeded."""
+    for members in _SWITCHES.values():
+        yield from (each for each in members if each in ask.body and each not in _SWITCHES[own])
+
+
 def _developer(ask: Ask, taken: bool) -> Iterator[str]:
     said = ask.body.get("messages") if ask.protocol == "openai-chat" else ask.body.get("input")
     for index, each in enumerate(said if isinstance(said, list) else ()):
@@ -332,6 +349,7 @@ CHECKS: Mapping[str, Check] = {
     "tools.choices": _choices,
     "reasoning.efforts": _efforts,
     "reasoning.controls": _controls,
+    "reasoning.switch": _switch,
     "system.developer_role": _developer,
     "messages.items": _items,
     "calls.id_rule": _ids,

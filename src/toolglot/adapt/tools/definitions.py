@@ -207,8 +207,13 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         ctx.note("choice-mapped", path, f"{target.name} accepts no {adapted.mode} here; auto")
         adapted = ToolChoice(mode="auto")
     if adapted.mode in ("required", "tool") and _bars_force(request, target):
-        ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
-        adapted = ToolChoice(mode="auto")
+        if "switch" in target.reasoning.controls and _is_silent(request.reasoning):
+            words = "it is off, since the model forces no tool while it reasons"
+            ctx.note("default-added", ctx.setting("reasoning"), words)
+            request = replace(request, reasoning=ReasoningSettings(enabled=False))
+        else:
+            ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
+            adapted = ToolChoice(mode="auto")
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
@@ -224,6 +229,12 @@ def _bars_force(request: Request, target: Surface) -> bool:
         "when_on": settings.enabled is True or (settings.effort is not None and not is_off),
         "unless_off": not is_off,
     }[target.reasoning.bars_forced_tools]
+
+
+def _is_silent(settings: ReasoningSettings | None) -> bool:
+    """Whether nothing was asked of reasoning that turning it off would go against."""
+    asked = settings is not None and (settings.enabled, settings.effort, settings.budget)
+    return not asked or asked == (None, None, None)
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:

@@ -14,7 +14,6 @@ from toolglot.ir import (
     Message,
     OutputFormat,
     Part,
-    ReasoningSettings,
     Request,
     Role,
     Text,
@@ -27,6 +26,7 @@ from toolglot.protocols.openai_chat._message import (
     encode_annotations,
     encode_assistant,
 )
+from toolglot.protocols.openai_chat._thinking import decode_thinking, encode_thinking
 from toolglot.protocols.openai_chat.parts import (
     decode_content,
     encode_content,
@@ -64,13 +64,16 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     calls = Calls()
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
     settings = _decode_variants(fields, variants)
+    reasoning, spelled = decode_thinking(fields)
+    if spelled:
+        variants["reasoning"] = spelled
     return Request(
         model=model,
         answer_form=LEGACY if is_legacy(fields) else "",
         messages=messages,
         tools=decode_tools(fields),
         tool_choice=decode_choice(fields),
-        reasoning=_decode_effort(fields),
+        reasoning=reasoning,
         output=_decode_format(fields),
         include_usage=_decode_include_usage(fields),
         service_tier=decode_tier(fields),
@@ -97,7 +100,9 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
     _encode_variants(body, request, ctx)
-    _encode_effort(body, request.reasoning)
+    encode_thinking(
+        body, request.reasoning, variants_of(request.extras).get("reasoning", {}), ctx
+    )
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
     _encode_include_usage(body, request, ctx, own=own)
@@ -272,23 +277,7 @@ def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return (replace(first, text=mark_error(first.text)), *parts[1:])
 
 
-# --- reasoning and structured output --------------------------------------------------------------
-
-
-def _decode_effort(fields: Fields) -> ReasoningSettings | None:
-    effort = fields.maybe_text("reasoning_effort")
-    if effort is None:
-        return None
-    if effort == "none":
-        return ReasoningSettings(enabled=False)
-    return ReasoningSettings(effort=effort)
-
-
-def _encode_effort(body: Json, settings: ReasoningSettings | None) -> None:
-    if settings is not None:
-        effort = "none" if settings.enabled is False else settings.effort
-        if effort is not None:
-            body["reasoning_effort"] = effort
+# --- structured output ----------------------------------------------------------------------------
 
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
