@@ -272,7 +272,7 @@ class Context:
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
         self.spelled: Mapping[str, str] = _AS_USUAL
-        """The source paths of settings that the client did not write where the protocol's own are."""
+        """The source paths of settings that the client wrote in another member than usual."""
         self.known: object = None
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""

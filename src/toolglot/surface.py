@@ -142,6 +142,9 @@ class CallSupport(Struct, frozen=True, kw_only=True):
     arguments: Literal["text", "object"] = "text"
     """How arguments are written."""
 
+    object_arguments: bool = False
+    """The arguments of earlier calls must be the text of a JSON object."""
+
     stops: frozenset[str] = frozenset()
     """The words by which an answer says that it stops for calls; none: it need not say so."""
 
@@ -186,6 +189,12 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
     `allowed.required` that only required can."""
+
+    needs_schema: bool = False
+    """A function must have a schema, also if it takes nothing."""
+
+    same_strict: bool = False
+    """All functions must be strict, or none."""
 
     explicit_strict: bool = False
     """Whether a tool is strict should be said: servers take silence for different things."""
@@ -316,6 +325,10 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     member: str = ""
     """The member of a message in which their words are sent back, where there are several; none: as
     the client spelled it."""
+
+    stand_in: Mapping[str, str | int] = {}
+    """The state that stands for one that is missing beside calls, where they need some; the id of
+    the first call is added. None: they need none."""
 
     signed: bool = False
     """It takes reasoning back only with the signature that it came with."""

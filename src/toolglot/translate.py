@@ -126,7 +126,8 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
 
 def _respells(target: Surface) -> bool:
     """Whether members may have other names, or none, for this provider when they are written."""
-    renames = target.limits.name or target.reasoning.member or target.reasoning.switch
+    reasoning = target.reasoning
+    renames = target.limits.name or reasoning.member or reasoning.switch or reasoning.stand_in
     return bool(renames or target.body.dropped) or target.known_keys is not None
 
 

@@ -41,7 +41,8 @@ SERVERS = [
      {"enable_thinking": True, "thinking_budget": 5000}),
     ("together", "Qwen/Qwen3.5-397B", {"reasoning": {"enabled": False}},
      {"reasoning_effort": "medium"}),
-    ("together", "openai/gpt-oss-120b", {"reasoning_effort": "low"}, {"reasoning_effort": "medium"}),
+    ("together", "openai/gpt-oss-120b", {"reasoning_effort": "low"},
+     {"reasoning_effort": "medium"}),
     ("openrouter", "anthropic/claude-sonnet-4.5", {"reasoning": {"enabled": False}},
      {"reasoning": {"max_tokens": 5000}}),
     ("vllm", "Qwen/Qwen3-32B", {"chat_template_kwargs": TEMPLATE_OFF},
@@ -112,7 +113,11 @@ def test_a_budget_is_understood_however_it_is_spelled(spelled):
 def test_notes_name_the_member_that_the_client_wrote():
     body = {**ASK, "thinking": {"type": "enabled", "budget_tokens": 5000}}
     _, receipt = translate_request(
-        json.dumps(body), source="openai-chat", target="openai-chat", provider="zai", model="glm-4.7"
+        json.dumps(body),
+        source="openai-chat",
+        target="openai-chat",
+        provider="zai",
+        model="glm-4.7",
     )
     assert [(note.code, note.path) for note in receipt.notes] == [("field-dropped", "thinking")]
 

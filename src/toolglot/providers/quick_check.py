@@ -267,6 +267,28 @@ def _long_id(most: int) -> re.Pattern[bytes]:
     return re.compile(rb'"(?:tool_call_|call_)?id"\s*:\s*"[^"]{%d,}"' % (most + 1))
 
 
+def _object_arguments(seen: _Outside, target: Surface) -> bool:
+    """Whether the arguments of all calls are texts of objects."""
+    for each in seen.messages:
+        for call in _ITEMS.decode(each.get(target.calls.member, b"[]")):
+            function = jsontext.members(call.get("function", b"{}"))
+            text = jsontext.read(function["arguments"]) if "arguments" in function else ""
+            if not isinstance(text, str) or not isinstance(msgspec.json.decode(text), dict):
+                return False
+    return True
+
+
+def _schemas_present(seen: _Outside, _target: Surface) -> bool:
+    """Whether no tool seems to be without a schema."""
+    tools = seen.members.get("tools")
+    if tools is None or not isinstance(tools, msgspec.Raw):
+        return tools is None
+    return all(_SCHEMA.search(tool) for tool in jsontext.elements(tools))
+
+
+_SCHEMA: Final = re.compile(rb'"(?:parameters|input_schema)"\s*:\s*\{\s*"')
+
+
 def _no_strict(seen: _Outside, _target: Surface) -> bool:
     tools = seen.members.get("tools")
     return tools is None or (isinstance(tools, msgspec.Raw) and not _STRICT.search(tools))
@@ -346,6 +368,21 @@ def _history(seen: _Outside, target: Surface) -> bool:
     return True
 
 
+def _state_beside_calls(seen: _Outside, target: Surface) -> bool:
+    """Whether every message with calls seems to have the state that they need."""
+    member = target.calls.member
+    state = str(target.reasoning.stand_in.get("type", "ignature")).encode() + b'"'
+    for each in seen.messages:
+        texts = [bytes(value) for value in each.values()]
+        called = member in each if member else any(map(_CALL.search, texts))
+        if called and not any(state in text for text in texts):
+            return False
+    return True
+
+
+_CALL: Final = re.compile(rb'[cC]all"\s*:')
+
+
 def _known_members(seen: _Outside, target: Surface) -> bool:
     known = target.known_keys
     if known is None:
@@ -394,6 +431,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "system.later": _system,
     "system.single": _system,
     "calls.id_rule": _ids,
+    "calls.object_arguments": _object_arguments,
     "tools.choices": _free_choice,
     "tools.effort": _no_tools,
     "tools.explicit_strict": _no_tools,
@@ -402,8 +440,10 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.most": _number_of_tools,
     "tools.most_strict": _no_strict,
     "tools.name_rule": _no_calls,
+    "tools.needs_schema": _schemas_present,
     "tools.outputs": _no_output_beside_tools,
     "tools.own": _functions_only,
+    "tools.same_strict": _no_strict,
     "tools.strict_default": _no_strict,
     "schema.booleans": _no_schemas,
     "schema.enforced": _no_schemas,
@@ -426,6 +466,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "reasoning.least_budget": _reasoning,
     "reasoning.member": _history,
     "reasoning.most_budget": _reasoning,
+    "reasoning.stand_in": _state_beside_calls,
     "reasoning.switch": _reasoning,
     "cache.marks": _unmarked,
     "cache.max_marks": _no_marks,

@@ -261,6 +261,35 @@ def _switch(ask: Ask, own: str) -> Iterator[str]:
         yield from (each for each in members if each in ask.body and each not in _SWITCHES[own])
 
 
+def _same_strict(ask: Ask, wanted: bool) -> Iterator[str]:
+    said = {bool(_function(tool).get("strict")) for tool in tools(ask)}
+    if wanted and len(said) > 1:
+        yield "tools"
+
+
+def _needs_schema(ask: Ask, wanted: bool) -> Iterator[str]:
+    for index, tool in enumerate(tools(ask)):
+        if wanted and tool.get("type") == "function" and not _function(tool).get("parameters"):
+            yield f"tools[{index}].function.parameters"
+
+
+def _function(tool: Json) -> Json:
+    inner = tool.get("function")
+    return inner if isinstance(inner, dict) else tool
+
+
+def _object_arguments(ask: Ask, wanted: bool) -> Iterator[str]:
+    for index, message in enumerate(ask.body.get("messages") or ()):
+        for call in message.get("tool_calls") or ():
+            text = (call.get("function") or {}).get("arguments")
+            try:
+                read = json.loads(text) if isinstance(text, str) else text
+            except ValueError:
+                read = None
+            if wanted and not isinstance(read, dict):
+                yield f"messages[{index}].tool_calls"
+
+
 def _developer(ask: Ask, taken: bool) -> Iterator[str]:
     said = ask.body.get("messages") if ask.protocol == "openai-chat" else ask.body.get("input")
     for index, each in enumerate(said if isinstance(said, list) else ()):
@@ -346,6 +375,8 @@ CHECKS: Mapping[str, Check] = {
     "tools.kinds": _kinds,
     "tools.own": _own,
     "tools.effort": _tool_effort,
+    "tools.needs_schema": _needs_schema,
+    "tools.same_strict": _same_strict,
     "tools.choices": _choices,
     "reasoning.efforts": _efforts,
     "reasoning.controls": _controls,
@@ -353,6 +384,7 @@ CHECKS: Mapping[str, Check] = {
     "system.developer_role": _developer,
     "messages.items": _items,
     "calls.id_rule": _ids,
+    "calls.object_arguments": _object_arguments,
     "cache.max_marks": _marks,
 }
 """By the name of a fact. Facts without a check are those of form, which the rules of each protocol

@@ -72,6 +72,35 @@ def restrict_details(request: Request, ctx: Context) -> Request:
     return request if all(map(is_, tools, request.tools)) else replace(request, tools=tools)
 
 
+def require_schemas(request: Request, ctx: Context) -> Request:
+    """Functions that take nothing, with a schema that says so, where a provider requires one."""
+    if not ctx.surfaces[1].tools.needs_schema:
+        return request
+    tools = list(request.tools)
+    for index, tool in enumerate(tools):
+        if isinstance(tool, FunctionTool) and not tool.parameters:
+            ctx.note("schema-default", ctx.tool_at(index))
+            tools[index] = replace(tool, parameters=EMPTY_SCHEMA)
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tuple(tools))
+
+
+def unify_strict(request: Request, ctx: Context) -> Request:
+    """No strict functions where a provider wants all or none of them to be, and some are not."""
+    if not ctx.surfaces[1].tools.same_strict:
+        return request
+    functions = [tool for tool in request.tools if isinstance(tool, FunctionTool)]
+    if all(each.strict for each in functions) or not any(each.strict for each in functions):
+        return request
+    tools = list(request.tools)
+    for index, tool in enumerate(tools):
+        if isinstance(tool, FunctionTool) and tool.strict is not False:
+            tools[index] = replace(tool, strict=False)
+            if tool.strict:
+                words = "all functions must be strict, or none"
+                ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
+    return replace(request, tools=tuple(tools))
+
+
 def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> FunctionTool:
     changes: dict[str, Any] = {}
     if tool.strict is not None and target.tools.strict_default is None:

@@ -100,9 +100,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
     _encode_variants(body, request, ctx)
-    encode_thinking(
-        body, request.reasoning, variants_of(request.extras).get("reasoning", {}), ctx
-    )
+    encode_thinking(body, request.reasoning, variants_of(request.extras).get("reasoning", {}), ctx)
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
     _encode_include_usage(body, request, ctx, own=own)
@@ -192,7 +190,9 @@ def _encode_assistant(message: Message, ctx: Context, *, own: bool) -> Json:
         if isinstance(part, ToolResult):
             cannot_carry(part, ctx)
     kept = tuple(part for part in parts if not isinstance(part, ToolResult))
-    wire = encode_assistant(kept, message.wire_form, variants_of(message.extras), ctx, own=own)
+    variants = variants_of(message.extras)
+    member = ctx.target.reasoning.member if ctx.target else ""
+    wire = encode_assistant(kept, message.wire_form, variants, ctx, own=own, member=member)
     encode_annotations(wire, kept, ctx)
     if message.name is not None:
         wire["name"] = message.name
