@@ -78,6 +78,10 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     blank_text: bool = True
     """A text may be empty or white space."""
 
+    alternate: bool = False
+    """Messages of one role must not follow each other; those of the user and results count as one
+    role."""
+
     user_first: bool = False
     """The first message must be the user's."""
 
@@ -431,6 +435,14 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
 
     lengths: Mapping[str, int] = {}
     """The longest text of a setting that names somebody or something, by its name in the
+    interlingua."""
+
+    user_chars: str | None = None
+    """The characters that the name of a user may have, as in a regular expression between brackets;
+    None: any."""
+
+    renamed: Mapping[str, str] = {}
+    """Wire keys of settings that have other names than in the protocol, by their names in the
     interlingua."""
 
     dropped: frozenset[str] = frozenset()

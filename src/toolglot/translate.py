@@ -128,7 +128,10 @@ def _respells(target: Surface) -> bool:
     """Whether members may have other names, or none, for this provider when they are written."""
     reasoning = target.reasoning
     renames = target.limits.name or reasoning.member or reasoning.switch or reasoning.stand_in
-    return bool(renames or target.body.dropped) or target.known_keys is not None
+    return (
+        bool(renames or target.sampling.renamed or target.body.dropped)
+        or target.known_keys is not None
+    )
 
 
 def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:

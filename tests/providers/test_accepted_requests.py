@@ -677,3 +677,81 @@ def test_a_mended_answer_names_the_model_that_was_asked_for():
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }  # fmt: skip
     assert json.loads(exchange.response(json.dumps(whole).encode()).data)["model"] == "m"
+
+
+# --- others ---------------------------------------------------------------------------------------
+
+
+def test_roles_alternate_at_perplexity():
+    said = [("system", "Be short."), ("user", "One."), ("user", "Two."), ("assistant", "Yes.")]
+    messages = [{"role": role, "content": text} for role, text in said]
+    _, body, notes = same_protocol("openai-chat", {**ASK, "messages": messages}, "perplexity")
+    assert [each["role"] for each in body["messages"]] == ["system", "user", "assistant", "user"]
+    texts = [part["text"] for part in body["messages"][1]["content"]]
+    assert texts == ["One.", "Two."]
+    assert {"turns-merged", "prefill-changed"} <= {note.code for note in notes}
+    same, _, _ = same_protocol("openai-chat", {**ASK, "messages": messages[:2]}, "perplexity")
+    assert same
+
+
+def test_a_seed_has_another_name_at_mistral():
+    _, body, _ = same_protocol("openai-chat", {**ASK, "seed": 7}, "mistral")
+    assert (body.get("seed"), body["random_seed"]) == (None, 7)
+    same, _, notes = same_protocol("openai-chat", {**ASK, "random_seed": 7}, "mistral")
+    assert (same, notes) == (True, ())
+    _, body, _ = same_protocol("openai-chat", {**ASK, "random_seed": 7}, None)
+    assert body == {**ASK, "random_seed": 7}
+    wire, _ = translate_request(
+        {**ASK, "random_seed": 7}, source="openai-chat", target="gemini", provider="google"
+    )
+    assert wire.body["generationConfig"]["seed"] == 7
+
+
+def test_the_name_of_a_user_has_only_characters_that_are_accepted():
+    asked = {**ASK, "max_tokens": 9, "metadata": {"user_id": "ada@example.org"}}
+    _, body, notes = same_protocol("anthropic", asked, "deepseek")
+    assert len(body["metadata"]["user_id"]) == 64
+    assert [note.code for note in notes] == ["value-mapped"]
+    asked["metadata"] = {"user_id": "ada_1"}
+    same, _, _ = same_protocol("anthropic", asked, "deepseek")
+    assert same
+
+
+def test_the_limit_has_the_name_that_deepseek_heeds():
+    _, body, _ = same_protocol("openai-chat", {**ASK, "max_completion_tokens": 9}, "deepseek")
+    assert body == {**ASK, "max_tokens": 9}
+
+
+def test_mistral_tokenizers_get_no_switch_in_a_template():
+    asked = {**ASK, "max_tokens": 9, "thinking": {"type": "disabled"}}
+    for model, kept in (("mistralai/Mistral-Small-24B", False), ("Qwen/Qwen3-32B", True)):
+        wire, _ = translate_request(
+            asked, source="anthropic", target="openai-chat", provider="vllm", model=model
+        )
+        assert ("chat_template_kwargs" in wire.body) is kept
+
+
+def test_members_that_google_does_not_know_stay_here():
+    asked = {**ASK, "model": "gemini-2.5-flash", "store": False, "seed": 3, "metadata": {"a": "b"},
+             "reasoning": {"effort": "low"}, "tools": [TOOL],
+             "response_format": {"type": "json_object"}}  # fmt: skip
+    _, body, notes = same_protocol("openai-chat", asked, "google")
+    assert body.keys() == {"model", "messages", "tools", "reasoning_effort"}
+    assert len(notes) >= 4
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "lmstudio", "sglang"])
+def test_leading_system_messages_are_one_for_templates(provider):
+    lead = [{"role": "system", "content": text} for text in ("One.", "Two.")]
+    _, body, _ = same_protocol("openai-chat", {**ASK, "messages": lead + ASK["messages"]}, provider)
+    assert [each["role"] for each in body["messages"]] == ["system", "user"]
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "vllm", "ollama"])
+def test_local_servers_keep_the_temperature_while_a_model_thinks(provider):
+    asked = {
+        **ASK, "max_tokens": 9000, "temperature": 0.2,
+        "thinking": {"type": "enabled", "budget_tokens": 2000},
+    }  # fmt: skip
+    _, body, _ = same_protocol("anthropic", asked, provider)
+    assert body["temperature"] == 0.2

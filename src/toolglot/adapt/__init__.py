@@ -144,6 +144,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("reasoning.history", restrict_reasoning_history),
     ("messages.blank_text", fill_blanks),
     ("system", restrict_roles),
+    ("messages.alternate", merge_turns),
     ("messages.user_first", require_user_first),
     ("messages.prefill messages.prefill_mark", adapt_prefill),
     ("json_needs_word", require_json_word),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -164,6 +165,15 @@ def _lengths(seen: _Outside, target: Surface) -> bool:
         len(str(seen.setting(field) or "")) <= most
         for field, most in target.sampling.lengths.items()
     )
+
+
+def _user(seen: _Outside, target: Surface) -> bool:
+    chars, user = target.sampling.user_chars, seen.setting("user")
+    return user is None or (isinstance(user, str) and bool(re.fullmatch(f"[{chars}]+", user)))
+
+
+def _nothing_renamed(seen: _Outside, target: Surface) -> bool:
+    return all(seen.setting(field) is None for field in target.sampling.renamed)
 
 
 def _nothing_dropped(seen: _Outside, target: Surface) -> bool:
@@ -350,6 +360,11 @@ def _user_first(seen: _Outside, _target: Surface) -> bool:
     return first == "user"
 
 
+def _alternating(seen: _Outside, _target: Surface) -> bool:
+    roles = ["user" if role == "tool" else role for role in seen.roles if role not in _LEADS]
+    return all(one != other for one, other in pairwise(roles))
+
+
 def _no_prefill(seen: _Outside, _target: Surface) -> bool:
     return bool(seen.roles) and seen.roles[-1] not in ("assistant", "")
 
@@ -420,6 +435,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "known_keys": _known_members,
     "messages.known_keys": _known_in_messages,
     "requires_max_tokens": _limit,
+    "messages.alternate": _alternating,
     "messages.blank_text": _no_blanks,
     "messages.items": _known_items,
     "messages.prefill": _no_prefill,
@@ -482,7 +498,9 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "sampling.lengths": _lengths,
     "sampling.most_stops": _stops,
     "sampling.ranges": _ranges,
+    "sampling.renamed": _nothing_renamed,
     "sampling.temperature": _temperature,
+    "sampling.user_chars": _user,
     "body.dropped": _no_dropped_members,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""

@@ -336,6 +336,8 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
             if key != "max_tokens":
                 variants["max_tokens"] = key
             break
+    if type(fields.peek("random_seed")) is int and fields.peek("seed") is None:
+        settings["seed"], variants["seed"] = fields.maybe_int("random_seed"), "random_seed"
     if type(fields.peek("stop")) is str:
         settings["stop"] = (fields.text("stop"),)
         variants["stop"] = "text"
@@ -350,6 +352,11 @@ def _encode_variants(body: Json, request: Request, ctx: Context) -> None:
         if key != spelled and VARIANTS in request.extras:
             ctx.note("spelling-normalised", spelled, f"the model knows {key} only")
         body[key] = request.max_tokens
+    if request.seed is not None:
+        known = ctx.target.sampling.renamed.get("seed") if ctx.target else None
+        key = known or variants.get("seed", "seed")
+        if key != "seed":
+            body[key] = body.pop("seed")
     if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
 
