@@ -755,3 +755,27 @@ def test_local_servers_keep_the_temperature_while_a_model_thinks(provider):
     }  # fmt: skip
     _, body, _ = same_protocol("anthropic", asked, provider)
     assert body["temperature"] == 0.2
+
+
+def test_a_search_stays_beside_functions_for_gemini_3_on_vertex():
+    flat = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+    asked = {**ASK_ITEMS, "tools": [flat, {"type": "web_search"}]}
+
+    def kinds(provider, model):
+        wire, _ = translate_request(
+            asked, source="openai-responses", target="gemini", provider=provider, model=model
+        )
+        return {key for tool in wire.body["tools"] for key in tool}
+
+    assert kinds("vertex", "gemini-3-pro-preview") == {"functionDeclarations", "googleSearch"}
+    assert kinds("vertex", "gemini-2.5-flash") == {"functionDeclarations"}
+    assert kinds("google", "gemini-3-pro-preview") == {"functionDeclarations"}
+
+
+def test_blank_texts_say_so_on_vertex():
+    asked = {**ASK, "messages": [{"role": "user", "content": ""}, *ASK["messages"]]}
+    wire, receipt = translate_request(
+        asked, source="openai-chat", target="gemini", provider="vertex", model="gemini-3-pro"
+    )
+    assert "" not in [part["text"] for turn in wire.body["contents"] for part in turn["parts"]]
+    assert "blank-text" in [note.code for note in receipt.notes]

@@ -38,6 +38,7 @@ _CHANGEABLE: Final = (
     "tools.effort",
     "tools.explicit_strict",
     "tools.forced_with_output",
+    "tools.hosted_alone",
     "tools.kinds",
     "tools.most",
     "tools.most_strict",

@@ -453,6 +453,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.explicit_strict": _no_tools,
     "tools.kinds": _functions_only,
     "tools.forced_with_output": _no_output_beside_tools,
+    "tools.hosted_alone": lambda _seen, _target: True,
     "tools.most": _number_of_tools,
     "tools.most_strict": _no_strict,
     "tools.name_rule": _no_calls,

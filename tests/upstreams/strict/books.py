@@ -71,7 +71,9 @@ def facts(name: str, protocol: str, model: str) -> dict[str, Fact]:
     return found
 
 
-ONLY_IGNORED = frozenset({"OL-28", "OL-38", "OL-tools", "LC-11", "DS-12", "DS-28", "VL-33"})
+ONLY_IGNORED = frozenset(
+    {"OL-28", "OL-38", "OL-tools", "LC-11", "DS-12", "DS-28", "VL-33", "ZA-10"}
+)
 """Rules of what a provider does not heed: it takes the request all the same."""
 
 
@@ -199,7 +201,11 @@ def _lengths(ask: Ask, longest: Mapping[str, int]) -> Iterator[str]:
 
 
 def _dropped(ask: Ask, settings: list[str]) -> Iterator[str]:
-    yield from (name for name in settings if _setting(ask, name) not in (None, [], {}))
+    for name in settings:
+        value = _setting(ask, name)
+        # What is not to be stored need not be, wherever there is no store.
+        if value not in (None, [], {}) and not (name == "store" and value is False):
+            yield name
 
 
 def _most_tools(ask: Ask, most: int) -> Iterator[str]:
