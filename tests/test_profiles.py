@@ -56,6 +56,9 @@ NAMES = [
     "zai",
     "minimax",
     "qwen",
+    "perplexity",
+    "nebius",
+    "sambanova",
     "huggingface",
     "cloudflare",
     "github",
@@ -232,7 +235,7 @@ def test_a_profile_is_sound(profile):
         assert facts.source.startswith(("https://", "observed: ")) or re.match(
             r"[a-z-]+ \d+\.\d+\.\d+ \(", facts.source
         )
-        assert date.fromisoformat(facts.date) <= date(2026, 11, 15)
+        assert date.fromisoformat(facts.date) <= date(2026, 11, 16)
     assert len(set(profile.protocols)) == len(profile.protocols) >= 1
     assert set(profile.protocols) <= toolglot.PROTOCOLS.keys()
     for endpoint in profile.endpoints:

@@ -205,6 +205,9 @@ class WholeAnswer(Protocol):
         ...
 
 
+_AS_USUAL: Final[Mapping[str, str]] = {}
+
+
 class Context:
     """Notes, ids and the time for one translation."""
 
@@ -230,6 +233,7 @@ class Context:
         "request",
         "schema_texts",
         "source",
+        "spelled",
         "target",
         "tool_paths",
         "undo",
@@ -270,6 +274,8 @@ class Context:
         self.whole: WholeAnswer | None = None
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
+        self.spelled: Mapping[str, str] = _AS_USUAL
+        """The source paths of settings that the client wrote in another member than usual."""
         self.known: object = None
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
@@ -416,6 +422,8 @@ class Context:
 
     def setting(self, field: str) -> str:
         """The source path of a setting of the request."""
+        if field in self.spelled:
+            return self.spelled[field]
         return self.source.settings.get(field, field) if self.source else field
 
     def receipt(self) -> Receipt:

@@ -314,7 +314,7 @@ class Exchange:
                 return Answer(data=encode_stream(response, self.client, ctx), failed=response)
         encoded = encode_response_for(response, wire, self.client, ctx)
         data = body if encoded is wire else encoded.data()
-        rename = self._rename_model() if encoded is wire else None
+        rename = self._rename_model() if ctx.in_protocol else None
         if rename is not None and isinstance(response, Response) and response.usage is not None:
             data = jsontext.encode(rename.body(encoded.body))
         return Answer(

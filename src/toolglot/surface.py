@@ -78,6 +78,10 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     blank_text: bool = True
     """A text may be empty or white space."""
 
+    alternate: bool = False
+    """Messages of one role must not follow each other; those of the user and results count as one
+    role."""
+
     user_first: bool = False
     """The first message must be the user's."""
 
@@ -142,6 +146,9 @@ class CallSupport(Struct, frozen=True, kw_only=True):
     arguments: Literal["text", "object"] = "text"
     """How arguments are written."""
 
+    object_arguments: bool = False
+    """The arguments of earlier calls must be the text of a JSON object."""
+
     stops: frozenset[str] = frozenset()
     """The words by which an answer says that it stops for calls; none: it need not say so."""
 
@@ -186,6 +193,12 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
     `allowed.required` that only required can."""
+
+    needs_schema: bool = False
+    """A function must have a schema, also if it takes nothing."""
+
+    same_strict: bool = False
+    """All functions must be strict, or none."""
 
     explicit_strict: bool = False
     """Whether a tool is strict should be said: servers take silence for different things."""
@@ -274,6 +287,13 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     choose a summary, and to show it. `effort_needs_switch`: an effort alone does not turn it on;
     `show_needs_switch`: what is shown can be said only together with the switch."""
 
+    switch: str = ""
+    """The member in which it is turned on and off, where servers of the protocol have several;
+    none: as the client spelled it."""
+
+    spellings: frozenset[str] = frozenset()
+    """All members in which servers of the protocol are asked to reason, beside its own."""
+
     bars_forced_tools: Literal["never", "with_budget", "when_on", "unless_off"] = "never"
     """When no tool can be forced: while reasoning has a budget, while it is on, or unless it is
     off, for models that reason by default."""
@@ -309,6 +329,10 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     member: str = ""
     """The member of a message in which their words are sent back, where there are several; none: as
     the client spelled it."""
+
+    stand_in: Mapping[str, str | int] = {}
+    """The state that stands for one that is missing beside calls, where they need some; the id of
+    the first call is added. None: they need none."""
 
     signed: bool = False
     """It takes reasoning back only with the signature that it came with."""
@@ -415,6 +439,14 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
 
     lengths: Mapping[str, int] = {}
     """The longest text of a setting that names somebody or something, by its name in the
+    interlingua."""
+
+    user_chars: str | None = None
+    """The characters that the name of a user may have, as in a regular expression between brackets;
+    None: any."""
+
+    renamed: Mapping[str, str] = {}
+    """Wire keys of settings that have other names than in the protocol, by their names in the
     interlingua."""
 
     dropped: frozenset[str] = frozenset()

@@ -114,8 +114,7 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
-    written = target.limits.name is not None or target.reasoning.member or target.body.dropped
-    if restricted is request and not written and target.form == _OWN_FORM:
+    if restricted is request and not _respells(target) and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
@@ -123,6 +122,16 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     wire = _without_members(get_protocol(target.name).encode_request(restricted, ctx), ctx)
     is_same = wire.body == body and target.form == _OWN_FORM
     return None if is_same else _formed(wire, restricted, ctx)
+
+
+def _respells(target: Surface) -> bool:
+    """Whether members may have other names, or none, for this provider when they are written."""
+    reasoning = target.reasoning
+    renames = target.limits.name or reasoning.member or reasoning.switch or reasoning.stand_in
+    return (
+        bool(renames or target.sampling.renamed or target.body.dropped)
+        or target.known_keys is not None
+    )
 
 
 def _without_members(wire: WireRequest, ctx: Context) -> WireRequest:

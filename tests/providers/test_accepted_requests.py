@@ -485,7 +485,7 @@ def test_output_with_a_schema_is_not_asked_for_beside_tools_at_groq():
 
 
 def test_strict_is_dropped_where_it_is_unknown():
-    _, body, notes = same_protocol("openai-chat", {**ASK, "tools": [LOOK]}, "minimax")
+    _, body, notes = same_protocol("openai-chat", {**ASK, "tools": [LOOK]}, "together")
     assert body["tools"] == [{"type": "function", "function": {"name": "look"}}]
     (note,) = notes
     assert (note.code, note.path) == ("field-dropped", "tools[0].function.strict")
@@ -500,7 +500,282 @@ def test_one_system_message_is_sent_where_one_is_accepted():
 
 
 def test_no_tool_is_forced_while_a_model_reasons_by_default():
+    """Reasoning that nobody asked for is turned off; if it was asked for, no tool is forced."""
     asked = {**ASK, "tools": [TOOL], "tool_choice": "required"}
     _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
+    assert body["tool_choice"] == "required"
+    assert body["thinking"] == {"type": "disabled"}
+    assert [note.code for note in notes] == ["default-added"]
+    asked["reasoning_effort"] = "high"
+    _, body, notes = same_protocol("openai-chat", asked, "deepseek", model="deepseek-v4-pro")
     assert body["tool_choice"] == "auto"
+    assert "thinking" not in body
     assert [note.code for note in notes] == ["choice-mapped"]
+    _, body, notes = same_protocol("openai-chat", asked, "moonshot", model="kimi-k2.7-code")
+    assert body["tool_choice"] == "auto"  # it has no switch
+
+
+def test_a_function_that_takes_nothing_gets_a_schema_where_one_is_required():
+    plain = {"type": "function", "function": {"name": "look"}}
+    empty = {"type": "object", "properties": {}}
+    for provider in ("mistral", "minimax", "moonshot"):
+        _, body, notes = same_protocol("openai-chat", {**ASK, "tools": [plain, TOOL]}, provider)
+        assert body["tools"][0]["function"]["parameters"] == empty, provider
+        assert "schema-default" in [note.code for note in notes]
+    same, _, notes = same_protocol("openai-chat", {**ASK, "tools": [plain]}, "together")
+    assert (same, notes) == (True, ())
+
+
+def test_all_functions_are_strict_or_none_at_cerebras():
+    strict = {**TOOL, "function": {**TOOL["function"], "strict": True}}
+    loose = {"type": "function", "function": {**TOOL["function"], "name": "other"}}
+    _, body, notes = same_protocol("openai-chat", {**ASK, "tools": [strict, loose]}, "cerebras")
+    assert [tool["function"].get("strict") for tool in body["tools"]] == [False, False]
+    assert ("strict-dropped", "tools[0].strict") in [(note.code, note.path) for note in notes]
+    _, body, _ = same_protocol("openai-chat", {**ASK, "tools": [strict, strict]}, "cerebras")
+    assert [tool["function"]["strict"] for tool in body["tools"]] == [True, True]
+
+
+def _called(arguments, **more):
+    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "3"}
+    spoken = {"role": "assistant", "content": None, "tool_calls": [call], **more}
+    return {**ASK, "messages": [*ASK["messages"], spoken, result]}
+
+
+@pytest.mark.parametrize("provider", ["xai", "qwen", "minimax", "vllm", "sglang", "ollama"])
+@pytest.mark.parametrize(
+    ("given", "sent"), [("", "{}"), ("[1]", '{"$value":[1]}'), ('{"a', '{"$invalid":"{\\"a"}')]
+)
+def test_arguments_of_earlier_calls_are_objects_where_they_are_read(given, sent, provider):
+    _, body, notes = same_protocol("openai-chat", _called(given), provider)
+    (call,) = body["messages"][1]["tool_calls"]
+    assert call["function"]["arguments"] == sent
+    assert given == "" or any(note.code.startswith("arguments-") for note in notes)
+
+
+@pytest.mark.parametrize("model", ["google/gemini-3-pro-preview", "google/gemini-3.1-flash"])
+def test_calls_made_elsewhere_get_state_for_gemini_at_openrouter(model):
+    stand_in = {
+        "type": "reasoning.encrypted", "data": "skip_thought_signature_validator",
+        "format": "google-gemini-v1", "index": 0, "id": "call_1",
+    }  # fmt: skip
+    _, body, notes = same_protocol("openai-chat", _called("{}"), "openrouter", model=model)
+    assert body["messages"][1]["reasoning_details"] == [stand_in]
+    assert [note.code for note in notes] == ["default-added"]
+    asked = {
+        "model": "m",
+        "max_tokens": 100,
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1"}]},
+        ],
+    }  # fmt: skip
+    wire, _ = translate_request(
+        asked, source="anthropic", target="openai-chat", provider="openrouter", model=model
+    )
+    assert wire.body["messages"][1]["reasoning_details"] == [stand_in]
+
+
+def test_state_that_came_back_is_kept_at_openrouter():
+    own = [{"type": "reasoning.encrypted", "data": "s", "format": "google-gemini-v1", "index": 0}]
+    body = {**_called("{}", reasoning_details=own), "model": "google/gemini-3-pro-preview"}
+    same, sent_body, notes = same_protocol("openai-chat", body, "openrouter")
+    assert (same, sent_body, notes) == (True, body, ())
+
+
+def test_unsigned_calls_are_marked_for_gemini_in_its_own_protocol():
+    call, signed = {"functionCall": {"name": "f", "args": {}}}, {"thoughtSignature": "c2ln"}
+    result = {"functionResponse": {"name": "f", "response": {"output": "3"}}}
+
+    def asked(part):
+        turns = [("user", {"text": "Hi"}), ("model", part), ("user", result)]
+        return {"contents": [{"role": role, "parts": [each]} for role, each in turns]}
+
+    def sent_parts(part, model):
+        exchange = Exchange("gemini", "gemini", Options(provider="google"))
+        path = f"/v1beta/models/{model}:generateContent"
+        made = exchange.request(json.dumps(asked(part)).encode(), path)
+        return json.loads(made.data)["contents"][1]["parts"], [n.code for n in exchange.notes]
+
+    marked = {**call, "thoughtSignature": "skip_thought_signature_validator"}
+    assert sent_parts(call, "gemini-3-pro-preview") == ([marked], ["default-added"])
+    assert sent_parts({**call, **signed}, "gemini-3-pro-preview") == ([{**call, **signed}], [])
+    assert sent_parts(call, "gemini-2.5-flash") == ([call], [])
+
+
+# --- Mistral: reasoning is a chunk of the content -------------------------------------------------
+
+CHUNK = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+
+
+def test_reasoning_goes_back_to_mistral_as_a_chunk_of_content():
+    body = _called("{}", content="Yes.", reasoning_content="Hm.")
+    _, made, _ = same_protocol("openai-chat", body, "mistral", model="mistral-medium-latest")
+    assert made["messages"][1]["content"] == [CHUNK, {"type": "text", "text": "Yes."}]
+    assert "reasoning_content" not in made["messages"][1]
+    _, made, notes = same_protocol("openai-chat", body, "mistral", model="codestral-latest")
+    assert made["messages"][1]["content"] == "Yes."
+    assert "reasoning-dropped" in [note.code for note in notes]
+
+
+def test_a_chunk_of_content_goes_to_others_in_their_member():
+    body = {**_called("{}", content=[CHUNK]), "model": "deepseek-v4-pro"}
+    _, made, notes = same_protocol("openai-chat", body, "deepseek")
+    assert made["messages"][1]["reasoning_content"] == "Hm."
+    assert "spelling-normalised" in [note.code for note in notes]
+
+
+def _mistral_answers(*contents):
+    head = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    for content in contents:
+        choice = {"index": 0, "delta": {"content": content}, "finish_reason": None}
+        yield b"data: " + json.dumps({**head, "choices": [choice]}).encode() + b"\n\n"
+    end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    yield b"data: " + json.dumps({**head, "choices": [end]}).encode() + b"\n\ndata: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("mend", ["on", "off"])
+def test_an_answer_of_mistral_is_text_with_reasoning_beside_it(mend):
+    """Clients of Chat Completions read content as a text."""
+    options = Options(provider="mistral", mend=mend)
+    content = [CHUNK, {"type": "text", "text": "Yes."}]
+    message = {"role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    whole = {
+        "id": "a", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+    }  # fmt: skip
+    exchange = Exchange("openai-chat", "openai-chat", options)
+    exchange.request(json.dumps(ASK).encode())
+    heard = json.loads(exchange.response(json.dumps(whole).encode()).data)["choices"][0]["message"]
+    data = b"".join(_mistral_answers([CHUNK], "Yes."))
+    exchange = Exchange("openai-chat", "openai-chat", options)
+    exchange.request(json.dumps({**ASK, "stream": True}).encode())
+    stream = exchange.stream()
+    streamed = stream.feed(data) + stream.close()
+    if mend == "off":
+        assert (heard, streamed) == (message, data)
+        return
+    assert heard == {"role": "assistant", "reasoning_content": "Hm.", "content": "Yes."}
+    deltas = [json.loads(line[6:])["choices"][0]["delta"]
+              for line in streamed.splitlines() if line.startswith(b"data: {")]  # fmt: skip
+    assert "".join(each.get("reasoning_content") or "" for each in deltas) == "Hm."
+    assert "".join(each.get("content") or "" for each in deltas) == "Yes."
+
+
+def test_a_mended_answer_names_the_model_that_was_asked_for():
+    exchange = Exchange(
+        "openai-chat", "openai-chat", Options(provider="mistral", model="mistral-medium-latest")
+    )
+    exchange.request(json.dumps(ASK).encode())
+    message = {"role": "assistant", "content": [CHUNK]}
+    whole = {
+        "id": "a", "object": "chat.completion", "created": 1, "model": "mistral-medium-latest",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }  # fmt: skip
+    assert json.loads(exchange.response(json.dumps(whole).encode()).data)["model"] == "m"
+
+
+# --- others ---------------------------------------------------------------------------------------
+
+
+def test_roles_alternate_at_perplexity():
+    said = [("system", "Be short."), ("user", "One."), ("user", "Two."), ("assistant", "Yes.")]
+    messages = [{"role": role, "content": text} for role, text in said]
+    _, body, notes = same_protocol("openai-chat", {**ASK, "messages": messages}, "perplexity")
+    assert [each["role"] for each in body["messages"]] == ["system", "user", "assistant", "user"]
+    texts = [part["text"] for part in body["messages"][1]["content"]]
+    assert texts == ["One.", "Two."]
+    assert {"turns-merged", "prefill-changed"} <= {note.code for note in notes}
+    same, _, _ = same_protocol("openai-chat", {**ASK, "messages": messages[:2]}, "perplexity")
+    assert same
+
+
+def test_a_seed_has_another_name_at_mistral():
+    _, body, _ = same_protocol("openai-chat", {**ASK, "seed": 7}, "mistral")
+    assert (body.get("seed"), body["random_seed"]) == (None, 7)
+    same, _, notes = same_protocol("openai-chat", {**ASK, "random_seed": 7}, "mistral")
+    assert (same, notes) == (True, ())
+    _, body, _ = same_protocol("openai-chat", {**ASK, "random_seed": 7}, None)
+    assert body == {**ASK, "random_seed": 7}
+    wire, _ = translate_request(
+        {**ASK, "random_seed": 7}, source="openai-chat", target="gemini", provider="google"
+    )
+    assert wire.body["generationConfig"]["seed"] == 7
+
+
+def test_the_name_of_a_user_has_only_characters_that_are_accepted():
+    asked = {**ASK, "max_tokens": 9, "metadata": {"user_id": "ada@example.org"}}
+    _, body, notes = same_protocol("anthropic", asked, "deepseek")
+    assert len(body["metadata"]["user_id"]) == 64
+    assert [note.code for note in notes] == ["value-mapped"]
+    asked["metadata"] = {"user_id": "ada_1"}
+    same, _, _ = same_protocol("anthropic", asked, "deepseek")
+    assert same
+
+
+def test_the_limit_has_the_name_that_deepseek_heeds():
+    _, body, _ = same_protocol("openai-chat", {**ASK, "max_completion_tokens": 9}, "deepseek")
+    assert body == {**ASK, "max_tokens": 9}
+
+
+def test_mistral_tokenizers_get_no_switch_in_a_template():
+    asked = {**ASK, "max_tokens": 9, "thinking": {"type": "disabled"}}
+    for model, kept in (("mistralai/Mistral-Small-24B", False), ("Qwen/Qwen3-32B", True)):
+        wire, _ = translate_request(
+            asked, source="anthropic", target="openai-chat", provider="vllm", model=model
+        )
+        assert ("chat_template_kwargs" in wire.body) is kept
+
+
+def test_members_that_google_does_not_know_stay_here():
+    asked = {**ASK, "model": "gemini-2.5-flash", "store": False, "seed": 3, "metadata": {"a": "b"},
+             "reasoning": {"effort": "low"}, "tools": [TOOL],
+             "response_format": {"type": "json_object"}}  # fmt: skip
+    _, body, notes = same_protocol("openai-chat", asked, "google")
+    assert body.keys() == {"model", "messages", "tools", "reasoning_effort"}
+    assert len(notes) >= 4
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "lmstudio", "sglang"])
+def test_leading_system_messages_are_one_for_templates(provider):
+    lead = [{"role": "system", "content": text} for text in ("One.", "Two.")]
+    _, body, _ = same_protocol("openai-chat", {**ASK, "messages": lead + ASK["messages"]}, provider)
+    assert [each["role"] for each in body["messages"]] == ["system", "user"]
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "vllm", "ollama"])
+def test_local_servers_keep_the_temperature_while_a_model_thinks(provider):
+    asked = {
+        **ASK, "max_tokens": 9000, "temperature": 0.2,
+        "thinking": {"type": "enabled", "budget_tokens": 2000},
+    }  # fmt: skip
+    _, body, _ = same_protocol("anthropic", asked, provider)
+    assert body["temperature"] == 0.2
+
+
+def test_a_search_stays_beside_functions_for_gemini_3_on_vertex():
+    flat = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+    asked = {**ASK_ITEMS, "tools": [flat, {"type": "web_search"}]}
+
+    def kinds(provider, model):
+        wire, _ = translate_request(
+            asked, source="openai-responses", target="gemini", provider=provider, model=model
+        )
+        return {key for tool in wire.body["tools"] for key in tool}
+
+    assert kinds("vertex", "gemini-3-pro-preview") == {"functionDeclarations", "googleSearch"}
+    assert kinds("vertex", "gemini-2.5-flash") == {"functionDeclarations"}
+    assert kinds("google", "gemini-3-pro-preview") == {"functionDeclarations"}
+
+
+def test_blank_texts_say_so_on_vertex():
+    asked = {**ASK, "messages": [{"role": "user", "content": ""}, *ASK["messages"]]}
+    wire, receipt = translate_request(
+        asked, source="openai-chat", target="gemini", provider="vertex", model="gemini-3-pro"
+    )
+    assert "" not in [part["text"] for turn in wire.body["contents"] for part in turn["parts"]]
+    assert "blank-text" in [note.code for note in receipt.notes]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from toolglot.adapt.answers.passes import adapt_response
+from toolglot.adapt.calls.arguments import require_objects
 from toolglot.adapt.calls.ids import alias_ids, chooses_ids
 from toolglot.adapt.calls.pairing import pair_results
 from toolglot.adapt.messages.blank_text import fill_blanks
@@ -45,7 +46,9 @@ from toolglot.adapt.tools.definitions import (
     adapt_tools,
     limit_strict,
     limit_tools,
+    require_schemas,
     restrict_details,
+    unify_strict,
 )
 from toolglot.adapt.tools.emulated import emulate_tools
 from toolglot.adapt.tools.freeform import freeform_to_function
@@ -82,9 +85,11 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     alias_names,
     narrow_schemas,
     limit_strict,
+    unify_strict,
     adapt_choice,
     adapt_effort_with_tools,
     alias_ids,
+    require_objects,
     adapt_content,
     fill_blanks,
     pair_results,
@@ -118,9 +123,11 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.kinds tools.own", map_provider_tools),
     ("tools.most", limit_tools),
     ("tools.strict_default cache.marks", restrict_details),
+    ("tools.needs_schema", require_schemas),
     ("tools.name_rule REPLACED", alias_names),
     ("schema", narrow_schemas),
     ("tools.most_strict schema.most_optional", limit_strict),
+    ("tools.same_strict", unify_strict),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
     ("reasoning", adapt_sampling),
@@ -132,10 +139,12 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("outputs tools.outputs tools.forced_with_output", adapt_output),
     ("tools.effort", adapt_effort_with_tools),
     ("calls.id_rule", alias_ids),
+    ("calls.object_arguments", require_objects),
     ("messages.items media cache.marks", restrict_content),
     ("reasoning.history", restrict_reasoning_history),
     ("messages.blank_text", fill_blanks),
     ("system", restrict_roles),
+    ("messages.alternate", merge_turns),
     ("messages.user_first", require_user_first),
     ("messages.prefill messages.prefill_mark", adapt_prefill),
     ("json_needs_word", require_json_word),

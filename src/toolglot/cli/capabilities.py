@@ -124,7 +124,10 @@ def _rule(rule: ProviderRule) -> str:
 
 
 def _value(value: Any) -> str:
-    return jsontext.text(value) if not isinstance(value, str) else value
+    if isinstance(value, str):
+        return value
+    # With spaces, so that long lists can be wrapped.
+    return jsontext.text(value).replace(',"', ', "')
 
 
 def _print_one(profile: Profile, model: str | None, protocol: str | None) -> None:

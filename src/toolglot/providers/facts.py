@@ -20,6 +20,7 @@ _CHANGEABLE: Final = (
     "json_needs_word",
     "known_keys",
     "requires_max_tokens",
+    "messages.alternate",
     "messages.blank_text",
     "messages.items",
     "messages.known_keys",
@@ -32,16 +33,20 @@ _CHANGEABLE: Final = (
     "system.later",
     "system.single",
     "calls.id_rule",
+    "calls.object_arguments",
     "tools.choices",
     "tools.effort",
     "tools.explicit_strict",
     "tools.forced_with_output",
+    "tools.hosted_alone",
     "tools.kinds",
     "tools.most",
     "tools.most_strict",
     "tools.name_rule",
+    "tools.needs_schema",
     "tools.outputs",
     "tools.own",
+    "tools.same_strict",
     "tools.strict_default",
     "schema.booleans",
     "schema.enforced",
@@ -64,6 +69,8 @@ _CHANGEABLE: Final = (
     "reasoning.least_budget",
     "reasoning.member",
     "reasoning.most_budget",
+    "reasoning.stand_in",
+    "reasoning.switch",
     "reasoning.takes_unsigned",
     "cache.marks",
     "cache.max_marks",
@@ -79,7 +86,9 @@ _CHANGEABLE: Final = (
     "sampling.lengths",
     "sampling.most_stops",
     "sampling.ranges",
+    "sampling.renamed",
     "sampling.temperature",
+    "sampling.user_chars",
     "body.dropped",
     "form.adds",
     "form.leaves_out",
@@ -136,6 +145,17 @@ _CHOICES: Final = frozenset(
     {"auto", "required", "none", "tool", "allowed", "allowed.auto", "allowed.required"}
 )
 _SCHEMAS: Final = frozenset({"", *SUBSETS})
+_SWITCHES: Final = frozenset(
+    {
+        "",
+        "chat_template_kwargs",
+        "enable_thinking",
+        "reasoning",
+        "reasoning.enabled",
+        "reasoning_effort",
+        "thinking",
+    }
+)
 _WORDS: Final[Mapping[str, frozenset[str]]] = {
     "outputs": frozenset({"text", "json", "schema"}),
     "tools.choices": _CHOICES,
@@ -145,6 +165,7 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
     "schema.tools": _SCHEMAS,
     "reasoning.controls": _CONTROLS,
     "reasoning.efforts": _EFFORTS,
+    "reasoning.switch": _SWITCHES,
     "limits.name": frozenset({"max_tokens", "max_completion_tokens"}),
 }
 """The words that facts may have, where there are only some."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -166,6 +167,15 @@ def _lengths(seen: _Outside, target: Surface) -> bool:
     )
 
 
+def _user(seen: _Outside, target: Surface) -> bool:
+    chars, user = target.sampling.user_chars, seen.setting("user")
+    return user is None or (isinstance(user, str) and bool(re.fullmatch(f"[{chars}]+", user)))
+
+
+def _nothing_renamed(seen: _Outside, target: Surface) -> bool:
+    return all(seen.setting(field) is None for field in target.sampling.renamed)
+
+
 def _nothing_dropped(seen: _Outside, target: Surface) -> bool:
     paths = (target.settings.get(field, field) for field in target.sampling.dropped)
     return all(seen.value(path) is None for path in paths)
@@ -174,6 +184,8 @@ def _nothing_dropped(seen: _Outside, target: Surface) -> bool:
 def _reasoning(seen: _Outside, target: Surface) -> bool:
     """Whether what is asked of reasoning stays as it is; for that, the settings alone are read."""
     members, settings = seen.members, target.settings
+    if not target.reasoning.spellings.isdisjoint(members):
+        return False
     asking = {_head(settings[field]) for field in _ASKING if field in settings}
     if asking.isdisjoint(members):
         return True
@@ -183,8 +195,11 @@ def _reasoning(seen: _Outside, target: Surface) -> bool:
         body={"model": "m", **body, target.messages.path: []}, path=target.path.format(model="m")
     )
     ctx = Context(source=target, target=target)
-    request = get_protocol(target.name).decode_request(wire, ctx)
-    return adapt_sampling(adapt_reasoning(request, ctx), ctx) is request
+    codec = get_protocol(target.name)
+    request = codec.decode_request(wire, ctx)
+    if adapt_sampling(adapt_reasoning(request, ctx), ctx) is not request:
+        return False
+    return not target.reasoning.switch or codec.encode_request(request, ctx).body == wire.body
 
 
 _ASKING: Final = ("reasoning", "output")
@@ -262,6 +277,28 @@ def _long_id(most: int) -> re.Pattern[bytes]:
     return re.compile(rb'"(?:tool_call_|call_)?id"\s*:\s*"[^"]{%d,}"' % (most + 1))
 
 
+def _object_arguments(seen: _Outside, target: Surface) -> bool:
+    """Whether the arguments of all calls are texts of objects."""
+    for each in seen.messages:
+        for call in _ITEMS.decode(each.get(target.calls.member, b"[]")):
+            function = jsontext.members(call.get("function", b"{}"))
+            text = jsontext.read(function["arguments"]) if "arguments" in function else ""
+            if not isinstance(text, str) or not isinstance(msgspec.json.decode(text), dict):
+                return False
+    return True
+
+
+def _schemas_present(seen: _Outside, _target: Surface) -> bool:
+    """Whether no tool seems to be without a schema."""
+    tools = seen.members.get("tools")
+    if tools is None or not isinstance(tools, msgspec.Raw):
+        return tools is None
+    return all(_SCHEMA.search(tool) for tool in jsontext.elements(tools))
+
+
+_SCHEMA: Final = re.compile(rb'"(?:parameters|input_schema)"\s*:\s*\{\s*"')
+
+
 def _no_strict(seen: _Outside, _target: Surface) -> bool:
     tools = seen.members.get("tools")
     return tools is None or (isinstance(tools, msgspec.Raw) and not _STRICT.search(tools))
@@ -323,6 +360,11 @@ def _user_first(seen: _Outside, _target: Surface) -> bool:
     return first == "user"
 
 
+def _alternating(seen: _Outside, _target: Surface) -> bool:
+    roles = ["user" if role == "tool" else role for role in seen.roles if role not in _LEADS]
+    return all(one != other for one, other in pairwise(roles))
+
+
 def _no_prefill(seen: _Outside, _target: Surface) -> bool:
     return bool(seen.roles) and seen.roles[-1] not in ("assistant", "")
 
@@ -339,6 +381,21 @@ def _history(seen: _Outside, target: Surface) -> bool:
         if support.history == "with_calls" and calls in each and support.member not in each:
             return False
     return True
+
+
+def _state_beside_calls(seen: _Outside, target: Surface) -> bool:
+    """Whether every message with calls seems to have the state that they need."""
+    member = target.calls.member
+    state = str(target.reasoning.stand_in.get("type", "ignature")).encode() + b'"'
+    for each in seen.messages:
+        texts = [bytes(value) for value in each.values()]
+        called = member in each if member else any(map(_CALL.search, texts))
+        if called and not any(state in text for text in texts):
+            return False
+    return True
+
+
+_CALL: Final = re.compile(rb'[cC]all"\s*:')
 
 
 def _known_members(seen: _Outside, target: Surface) -> bool:
@@ -378,6 +435,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "known_keys": _known_members,
     "messages.known_keys": _known_in_messages,
     "requires_max_tokens": _limit,
+    "messages.alternate": _alternating,
     "messages.blank_text": _no_blanks,
     "messages.items": _known_items,
     "messages.prefill": _no_prefill,
@@ -389,16 +447,20 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "system.later": _system,
     "system.single": _system,
     "calls.id_rule": _ids,
+    "calls.object_arguments": _object_arguments,
     "tools.choices": _free_choice,
     "tools.effort": _no_tools,
     "tools.explicit_strict": _no_tools,
     "tools.kinds": _functions_only,
     "tools.forced_with_output": _no_output_beside_tools,
+    "tools.hosted_alone": lambda _seen, _target: True,
     "tools.most": _number_of_tools,
     "tools.most_strict": _no_strict,
     "tools.name_rule": _no_calls,
+    "tools.needs_schema": _schemas_present,
     "tools.outputs": _no_output_beside_tools,
     "tools.own": _functions_only,
+    "tools.same_strict": _no_strict,
     "tools.strict_default": _no_strict,
     "schema.booleans": _no_schemas,
     "schema.enforced": _no_schemas,
@@ -421,6 +483,8 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "reasoning.least_budget": _reasoning,
     "reasoning.member": _history,
     "reasoning.most_budget": _reasoning,
+    "reasoning.stand_in": _state_beside_calls,
+    "reasoning.switch": _reasoning,
     "cache.marks": _unmarked,
     "cache.max_marks": _no_marks,
     "cache.tools": _no_marks,
@@ -435,7 +499,9 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "sampling.lengths": _lengths,
     "sampling.most_stops": _stops,
     "sampling.ranges": _ranges,
+    "sampling.renamed": _nothing_renamed,
     "sampling.temperature": _temperature,
+    "sampling.user_chars": _user,
     "body.dropped": _no_dropped_members,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""

@@ -35,5 +35,5 @@ def test_members_of_messages_count_too():
 
 
 def test_who_takes_anything_gets_everything():
-    asked = {**ASK, "thinking": {"type": "enabled"}, "top_a": 1}
+    asked = {**ASK, "transforms": [], "top_a": 1}
     assert sent("openrouter", asked) == (asked, [])

@@ -194,7 +194,7 @@ def test_a_tool_of_the_provider_cannot_be_required_elsewhere():
         ("with_budget", ReasoningSettings(enabled=True, adaptive=True), True),
         ("when_on", ReasoningSettings(effort="low"), False),
         ("when_on", None, True),
-        ("unless_off", None, False),
+        ("unless_off", ReasoningSettings(effort="low"), False),
         ("unless_off", ReasoningSettings(enabled=False), True),
         ("unless_off", ReasoningSettings(effort="none"), True),
     ],
@@ -207,6 +207,21 @@ def test_when_no_tool_can_be_forced(when, settings, forced):
     request = asking(user("hi"), tools=(tool("f"),), tool_choice=choice, reasoning=settings)
     assert (adapt_choice(request, ctx).tool_choice == choice) is forced
     assert [note.code for note in ctx.receipt()] == ([] if forced else ["choice-mapped"])
+
+
+@pytest.mark.parametrize(("switch", "code"), [(True, "default-added"), (False, "choice-mapped")])
+def test_reasoning_that_nobody_asked_for_gives_way_to_a_forced_tool(switch, code):
+    ctx = pair("openai-chat", "anthropic")
+    controls = ctx.target.reasoning.controls - (set() if switch else {"switch"})
+    reasoning = replace(
+        ctx.target.reasoning, bars_forced_tools="unless_off", controls=frozenset(controls)
+    )
+    ctx.target = replace(ctx.target, reasoning=reasoning)
+    choice = ToolChoice(mode="required")
+    adapted = adapt_choice(asking(user("hi"), tools=(tool("f"),), tool_choice=choice), ctx)
+    assert (adapted.tool_choice == choice) is switch
+    assert adapted.reasoning == (ReasoningSettings(enabled=False) if switch else None)
+    assert [note.code for note in ctx.receipt()] == [code]
 
 
 @pytest.mark.parametrize("mode", ["required", "tool"])

@@ -76,6 +76,7 @@ BREAKS = [
     ("end-missing", 7, GOOD[:-1]),
     ("call-index", 4, put(GOOD, 4, chunk(tool_calls=["half a call"]))),
     ("call-index", 4, put(GOOD, 4, chunk(tool_calls={"index": 0}))),
+    ("content", 2, put(GOOD, 2, chunk(content=[{"type": "text", "text": "Low water"}]))),
 ]
 BREAKS[18] = ("arguments", 4, [*BREAKS[18][2], *GOOD[6:]])
 

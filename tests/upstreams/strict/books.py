@@ -71,7 +71,9 @@ def facts(name: str, protocol: str, model: str) -> dict[str, Fact]:
     return found
 
 
-ONLY_IGNORED = frozenset({"OL-28", "OL-38", "OL-tools", "LC-11", "DS-12", "DS-28", "VL-33"})
+ONLY_IGNORED = frozenset(
+    {"OL-28", "OL-38", "OL-tools", "LC-11", "DS-12", "DS-28", "VL-33", "ZA-10"}
+)
 """Rules of what a provider does not heed: it takes the request all the same."""
 
 
@@ -200,7 +202,11 @@ def _lengths(ask: Ask, longest: Mapping[str, int]) -> Iterator[str]:
 
 
 def _dropped(ask: Ask, settings: list[str]) -> Iterator[str]:
-    yield from (name for name in settings if _setting(ask, name) not in (None, [], {}))
+    for name in settings:
+        value = _setting(ask, name)
+        # What is not to be stored need not be, wherever there is no store.
+        if value not in (None, [], {}) and not (name == "store" and value is False):
+            yield name
 
 
 def _most_tools(ask: Ask, most: int) -> Iterator[str]:
@@ -243,6 +249,52 @@ def _controls(ask: Ask, controls: list[str]) -> Iterator[str]:
     said = _effort(ask)
     if said and "effort" not in controls:
         yield said[0]
+
+
+_SWITCHES = {
+    "thinking": ("thinking",),
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "chat_template_kwargs": ("chat_template_kwargs",),
+    "reasoning": ("reasoning",),
+    "reasoning.enabled": ("reasoning",),
+    "reasoning_effort": (),
+}
+"""Members of Chat Completions by which reasoning is turned on and off, by the fact that says so."""
+
+
+def _switch(ask: Ask, own: str) -> Iterator[str]:
+    """Another server's switch: it would be refused, or not be heeded."""
+    for members in _SWITCHES.values():
+        yield from (each for each in members if each in ask.body and each not in _SWITCHES[own])
+
+
+def _same_strict(ask: Ask, wanted: bool) -> Iterator[str]:
+    said = {bool(_function(tool).get("strict")) for tool in tools(ask)}
+    if wanted and len(said) > 1:
+        yield "tools"
+
+
+def _needs_schema(ask: Ask, wanted: bool) -> Iterator[str]:
+    for index, tool in enumerate(tools(ask)):
+        if wanted and tool.get("type") == "function" and not _function(tool).get("parameters"):
+            yield f"tools[{index}].function.parameters"
+
+
+def _function(tool: Json) -> Json:
+    inner = tool.get("function")
+    return inner if isinstance(inner, dict) else tool
+
+
+def _object_arguments(ask: Ask, wanted: bool) -> Iterator[str]:
+    for index, message in enumerate(ask.body.get("messages") or ()):
+        for call in message.get("tool_calls") or ():
+            text = (call.get("function") or {}).get("arguments")
+            try:
+                read = json.loads(text) if isinstance(text, str) else text
+            except ValueError:
+                read = None
+            if wanted and not isinstance(read, dict):
+                yield f"messages[{index}].tool_calls"
 
 
 def _developer(ask: Ask, taken: bool) -> Iterator[str]:
@@ -330,12 +382,16 @@ CHECKS: Mapping[str, Check] = {
     "tools.kinds": _kinds,
     "tools.own": _own,
     "tools.effort": _tool_effort,
+    "tools.needs_schema": _needs_schema,
+    "tools.same_strict": _same_strict,
     "tools.choices": _choices,
     "reasoning.efforts": _efforts,
     "reasoning.controls": _controls,
+    "reasoning.switch": _switch,
     "system.developer_role": _developer,
     "messages.items": _items,
     "calls.id_rule": _ids,
+    "calls.object_arguments": _object_arguments,
     "cache.max_marks": _marks,
 }
 """By the name of a fact. Facts without a check are those of form, which the rules of each protocol

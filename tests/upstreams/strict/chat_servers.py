@@ -102,9 +102,7 @@ def _thinks(ask: Ask) -> bool:
     said = ask.body.get("thinking")
     if isinstance(said, dict):
         return said.get("type") != "disabled"
-    return ask.body.get("reasoning_effort") != "none" and not re.match(
-        r"(?i)deepseek-(chat|v3(?!\.2)|coder)", ask.model
-    )
+    return not re.match(r"(?i)deepseek-(chat|v3(?!\.2)|coder)", ask.model)
 
 
 def deepseek_thinking(ask: Ask) -> Iterator[Refusal]:

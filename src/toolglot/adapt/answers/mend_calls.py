@@ -15,8 +15,8 @@ from toolglot.context import Context
 from toolglot.events import Event, Finished, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Choice, FunctionTool, Response, StopReason, ToolCall
 
-_DECODED: Final = frozenset({"id-made", "name-made", "arguments-normalised"})
-"""Notes of decoders that had to make something up."""
+_DECODED: Final = frozenset({"answer-mended", "arguments-normalised", "id-made", "name-made"})
+"""Notes of decoders that had to make something up, or to put something elsewhere."""
 _SPELLED: Final = "spelling-normalised"
 _EMPTY: Final = "{}"
 

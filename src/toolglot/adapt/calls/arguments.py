@@ -1,13 +1,14 @@
 """Calls: arguments that are one JSON text, and made-up ids that look like the target's own."""
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Final
 
 from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.events import Event, PartDelta, PartEnded, PartStarted
-from toolglot.ir import ToolCall
+from toolglot.ir import Message, Request, ToolCall
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
 from toolglot.wire.parts import arguments_object
@@ -57,6 +58,38 @@ def _unquoted(text: str) -> str | None:
     except ValueError:
         pass
     return None
+
+
+def require_objects(request: Request, ctx: Context) -> Request:
+    """Earlier calls whose arguments are texts of objects, where a provider reads them."""
+    if not ctx.surfaces[1].calls.object_arguments:
+        return request
+    messages = tuple(_with_objects(each, ctx) for each in request.messages)
+    if all(map(is_, messages, request.messages)):
+        return request
+    return replace(request, messages=messages)
+
+
+def _with_objects(message: Message, ctx: Context) -> Message:
+    if message.role != "assistant":
+        return message
+    parts = tuple(
+        _with_object(part, ctx) if isinstance(part, ToolCall) else part for part in message.parts
+    )
+    return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+
+def _with_object(call: ToolCall, ctx: Context) -> ToolCall:
+    if call.kind != "function" or _is_object(call.arguments):
+        return call
+    return replace(call, arguments=jsontext.text(arguments_object(call, ctx)))
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(jsontext.peek(text), dict)
+    except ValueError:
+        return False
 
 
 class HeldArguments:

@@ -1,5 +1,6 @@
 """Settings of a request: what the target cannot express is removed, with a note."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -109,6 +110,11 @@ def bound_settings(request: Request, ctx: Context) -> Request:
             changes[field] = digest(value.encode(), _DIGEST).hex()[:most]
             words = f"longer than {most} characters; a digest of it is sent"
             ctx.note("value-mapped", ctx.setting(field), words, "info")
+    chars, user = sampling.user_chars, request.user
+    if chars is not None and user is not None and re.fullmatch(f"[{chars}]+", user) is None:
+        changes["user"] = digest(user.encode(), _DIGEST).hex()
+        words = f"other characters than {chars} are not accepted; a digest of it is sent"
+        ctx.note("value-mapped", ctx.setting("user"), words, "info")
     if sampling.exclusive and request.temperature is not None and request.top_p is not None:
         changes["top_p"] = None
         words = "the model accepts a temperature or top_p, not both"

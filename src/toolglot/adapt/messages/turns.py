@@ -130,6 +130,6 @@ def flat_parts(parts: tuple[Part, ...], ctx: Context, path: str) -> tuple[Part, 
 
 def _joined_roles(target: Surface) -> tuple[str, ...]:
     """The roles whose messages are joined when they follow each other."""
-    if target.messages.merges_turns:
+    if target.messages.merges_turns or target.messages.alternate:
         return ("user", "assistant")
     return () if target.messages.ordered else ("assistant",)

@@ -72,6 +72,35 @@ def restrict_details(request: Request, ctx: Context) -> Request:
     return request if all(map(is_, tools, request.tools)) else replace(request, tools=tools)
 
 
+def require_schemas(request: Request, ctx: Context) -> Request:
+    """Functions that take nothing, with a schema that says so, where a provider requires one."""
+    if not ctx.surfaces[1].tools.needs_schema:
+        return request
+    tools = list(request.tools)
+    for index, tool in enumerate(tools):
+        if isinstance(tool, FunctionTool) and not tool.parameters:
+            ctx.note("schema-default", ctx.tool_at(index))
+            tools[index] = replace(tool, parameters=EMPTY_SCHEMA)
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tuple(tools))
+
+
+def unify_strict(request: Request, ctx: Context) -> Request:
+    """No strict functions where a provider wants all or none of them to be, and some are not."""
+    if not ctx.surfaces[1].tools.same_strict:
+        return request
+    functions = [tool for tool in request.tools if isinstance(tool, FunctionTool)]
+    if all(each.strict for each in functions) or not any(each.strict for each in functions):
+        return request
+    tools = list(request.tools)
+    for index, tool in enumerate(tools):
+        if isinstance(tool, FunctionTool) and tool.strict is not False:
+            tools[index] = replace(tool, strict=False)
+            if tool.strict:
+                words = "all functions must be strict, or none"
+                ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
+    return replace(request, tools=tuple(tools))
+
+
 def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> FunctionTool:
     changes: dict[str, Any] = {}
     if tool.strict is not None and target.tools.strict_default is None:
@@ -207,8 +236,13 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         ctx.note("choice-mapped", path, f"{target.name} accepts no {adapted.mode} here; auto")
         adapted = ToolChoice(mode="auto")
     if adapted.mode in ("required", "tool") and _bars_force(request, target):
-        ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
-        adapted = ToolChoice(mode="auto")
+        if "switch" in target.reasoning.controls and _is_silent(request.reasoning):
+            words = "it is off, since the model forces no tool while it reasons"
+            ctx.note("default-added", ctx.setting("reasoning"), words)
+            request = replace(request, reasoning=ReasoningSettings(enabled=False))
+        else:
+            ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
+            adapted = ToolChoice(mode="auto")
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
@@ -224,6 +258,12 @@ def _bars_force(request: Request, target: Surface) -> bool:
         "when_on": settings.enabled is True or (settings.effort is not None and not is_off),
         "unless_off": not is_off,
     }[target.reasoning.bars_forced_tools]
+
+
+def _is_silent(settings: ReasoningSettings | None) -> bool:
+    """Whether nothing was asked of reasoning that turning it off would go against."""
+    asked = settings is not None and (settings.enabled, settings.effort, settings.budget)
+    return not asked or asked == (None, None, None)
 
 
 def _is_own(choice: ToolChoice, request: Request, target: Surface) -> bool:

@@ -208,7 +208,8 @@ def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Me
 
     Each model turn needs one, on its first call. Without it the request is refused.
     """
-    if not ctx.foreign(NAME) or _SIGNS_CALLS.match(model) is None:
+    stand_in = ctx.target.reasoning.stand_in.get("data") if ctx.target else None
+    if stand_in is None and (not ctx.foreign(NAME) or _SIGNS_CALLS.match(model) is None):
         return messages
     changed = list(messages)
     for index, message in enumerate(messages):
@@ -216,7 +217,7 @@ def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Me
         if not calls or any(getattr(part, "signature", None) for part in message.parts):
             continue
         parts = list(message.parts)
-        parts[calls[0]] = replace(parts[calls[0]], signature=UNSIGNED)
+        parts[calls[0]] = replace(parts[calls[0]], signature=str(stand_in or UNSIGNED))
         changed[index] = replace(message, parts=tuple(parts))
         ctx.note(
             "default-added",

@@ -34,6 +34,9 @@ from toolglot.wire.parts import cannot_carry
 REASONING: Final = ("reasoning_content", "reasoning")
 """Where servers put the words of reasoning; the first is written where nothing else is known."""
 
+BESIDE: Final = "beside"
+"""In place of such a member: any but a piece of the content."""
+
 _SEALED: Final = {"type": "reasoning.encrypted", "format": "toolglot-v1"}
 _PIECES: Final = frozenset({"text", "summary", "data"})
 
@@ -104,6 +107,8 @@ def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], st
         content, listed = decode_content(fields)
     if fields.peek("annotations") and not listed and content:
         content = (_decode_annotations(fields, content[0].text),)  # type: ignore[union-attr]
+    if calls.lenient and listed and any(isinstance(part, Reasoning) for part in content):
+        listed = not _is_flattened(fields)
     parts += content
     if fields.peek("refusal"):
         parts.append(Refusal(text=fields.text("refusal")))
@@ -111,10 +116,23 @@ def decode_assistant(fields: Fields, calls: Calls) -> tuple[tuple[Part, ...], st
     return tuple(parts), NAME if listed else "", variants
 
 
+def _is_flattened(fields: Fields) -> bool:
+    """Whether the list of an answer's content is written as a text, with reasoning beside it: most
+    clients of this protocol know no other.
+    """
+    ctx = fields.document.ctx
+    if not ctx.in_protocol or ctx.options.mend == "off":
+        return False
+    fields.note("answer-mended", "content", "a list with reasoning in it; the text stands alone")
+    return True
+
+
 def encode_assistant(
-    parts: tuple[Part, ...], wire_form: str, variants: Json, ctx: Context, *, own: bool
+    parts: tuple[Part, ...], wire_form: str, variants: Json, ctx: Context, *, own: bool, member: str
 ) -> Json:
-    """The reverse. `own` says that the parts came from this protocol, so nothing is filled in."""
+    """The reverse. `own` says that the parts came from this protocol, so nothing is filled in;
+    `member` says where reasoning stands, if that is known.
+    """
     wire: Json = {"role": "assistant"}
     reasoning: list[Reasoning] = []
     content: list[Part] = []
@@ -128,20 +146,40 @@ def encode_assistant(
         elif isinstance(part, Opaque) and part.type.startswith(CALL):
             call = part.value if part.protocol == NAME else cannot_carry(part, ctx)
             calls += [call] if call is not None else []
-        elif isinstance(part, Reasoning) and PIECES not in variants_of(part.extras):
+        elif isinstance(part, Reasoning) and not _stands_in_content(part, member):
             reasoning.append(part)
         elif isinstance(part, Refusal) and VARIANTS not in part.extras:
             refusals.append(part.text)
         else:
             content.append(part)
-    _encode_reasoning(wire, reasoning, ctx)
+    _encode_reasoning(wire, reasoning, "" if member == BESIDE else member, ctx)
     _encode_content(wire, tuple(content), wire_form, ctx)
     _respell_content(wire, variants, own=own)
     if refusals:
         wire["refusal"] = "".join(refusals)
     if calls:
         wire["tool_calls"] = calls
+        if ctx.target is not None and ctx.target.reasoning.stand_in:
+            _encode_stand_in(wire, ctx)
     return wire
+
+
+def _encode_stand_in(wire: Json, ctx: Context) -> None:
+    """State for calls that were made elsewhere, or whose state was lost, where they need some."""
+    details = wire.get("reasoning_details", [])
+    stand_in = ctx.surfaces[1].reasoning.stand_in
+    if any(isinstance(each, dict) and each.get("type") == stand_in["type"] for each in details):
+        return
+    call_id = wire["tool_calls"][0].get("id")
+    wire["reasoning_details"] = [*details, {**stand_in, "id": call_id}]
+    ctx.note("default-added", "reasoning_details", f"the call {call_id} has no state of this model")
+
+
+def _stands_in_content(part: Reasoning, known: str) -> bool:
+    """Whether reasoning is a piece of the content: for a provider that reads it there, or as it
+    came.
+    """
+    return known == PIECES if known else PIECES in variants_of(part.extras)
 
 
 def _encode_content(wire: Json, content: tuple[Part, ...], wire_form: str, ctx: Context) -> None:
@@ -227,7 +265,10 @@ def encode_annotations(wire: Json, parts: tuple[Part, ...], ctx: Context) -> Non
                 annotation = encode_citation(citation, start, length, ctx)
                 annotations += [annotation] if annotation is not None else []
             start += length
-    if annotations:
+    known = ctx.target.messages.known_keys if ctx.target else None
+    if annotations and known is not None and "annotations" not in known:
+        ctx.note("citation-dropped", "annotations", "the provider takes none back", "info")
+    elif annotations:
         wire["annotations"] = annotations
 
 
@@ -281,13 +322,13 @@ def _reasoning(words: str, field: str, details: list[Any]) -> Reasoning:
     return Reasoning(text=text, redacted=not text, extras=extras)
 
 
-def _encode_reasoning(wire: Json, parts: list[Reasoning], ctx: Context) -> None:
+def _encode_reasoning(wire: Json, parts: list[Reasoning], known: str, ctx: Context) -> None:
     words: dict[str, list[str]] = {}
     details: list[Any] = []
-    known = ctx.target.reasoning.member if ctx.target else ""
     for part in parts:
         variants = variants_of(part.extras)
         text, field = part.text or "\n\n".join(part.summary), variants.get("field", REASONING[0])
+        field = PIECES if known and PIECES in variants else field
         if known and field != known:
             spelled = field or "reasoning_details"
             ctx.note("spelling-normalised", spelled, f"the provider reads reasoning from {known}")

@@ -5,7 +5,8 @@ Reference: https://platform.openai.com/docs/api-reference/chat-streaming (read 2
 What is marked strict was measured (2026-11-15): the `openai` package goes by `object` and indices;
 opencode needs the index of every piece of a call, its id and name in the first one, and repeats the
 request for ever without a finish reason. Agents that go by the finish reason never run calls beside
-`stop`, and none can tell two calls with one index apart. Nobody needs `[DONE]`.
+`stop`, and none can tell two calls with one index apart. Content that is a list, as Mistral has it
+while a model reasons, is no text for most. Nobody needs `[DONE]`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -156,9 +157,12 @@ def _chunk_head(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
         yield f"the chunk has no {joined(missing)}"
 
 
+_NOTHING: Final[Json] = {}
+
+
 def _is_readable(stream: _Stream, value: Json) -> bool:
     """The object, and what clients need of choices and of calls in them: as this runs for every
-    chunk, it is one loop for four rules.
+    chunk, it is one loop for five rules.
     """
     choices = value.get("choices")
     if choices and type(choices) is list:
@@ -168,8 +172,12 @@ def _is_readable(stream: _Stream, value: Json) -> bool:
             if type(wire) is not dict or type(index := wire.get("index")) is not int:
                 return False
             delta, choice = wire.get("delta"), stream.choices.get(index)
-            pieces = delta.get("tool_calls") if type(delta) is dict else None
+            if type(delta) is not dict:
+                delta = _NOTHING
+            pieces = delta.get("tool_calls")
             if pieces and not _are_readable(pieces, choice):
+                return False
+            if type(delta.get("content")) is list:
                 return False
             if wire.get("finish_reason") and (pieces or (choice is not None and choice.calls)):
                 return _ends_well(wire["finish_reason"], pieces, choice)
@@ -235,6 +243,13 @@ def _role(stream: _Stream, frame: Frame) -> Iterator[Finding]:
             yield f"the first delta of choice {index} has the role {show(role)}"
         elif not first and role is not None and stream.choice(index).role:
             yield f"the role of choice {index} is repeated"
+
+
+def _content(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
+    for index, wire in _choices(frame):
+        content = member(wire, "delta", "content")
+        if content is not None and not isinstance(content, str):
+            yield f"the content of choice {index} is no text"
 
 
 def _call_index(stream: _Stream, frame: Frame) -> Iterator[Finding]:
@@ -368,6 +383,7 @@ LINTER: Final = Linter(
         Rule("choice-index", "a choice has an index", (_CHUNK,), _choice_index, _is_readable),
         Rule("choice-delta", "a choice has a delta", (_CHUNK,), _choice_delta),
         Rule("role", "the first delta of a choice has the role, no other", (_CHUNK,), _role),
+        Rule("content", "content is text", (_CHUNK,), _content),
         Rule("call-index", "calls are numbered 0, 1, 2 …", (_CHUNK,), _call_index),
         Rule("call-start", "a call starts with id, type, name", (_CHUNK,), _call_start),
         Rule("call-repeat", "id and name come once", (_CHUNK,), _call_repeat),

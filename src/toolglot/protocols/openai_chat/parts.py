@@ -116,9 +116,14 @@ def _decode_thinking(fields: Fields) -> Reasoning | None:
 
 def _encode_thinking(part: Reasoning, ctx: Context) -> Json | None:
     variants = variants_of(part.extras)
-    if PIECES not in variants:
+    reads = ctx.target is not None and ctx.target.reasoning.member == PIECES
+    if PIECES not in variants and not reads:
         return cannot_carry(part, ctx)
-    pieces = variants[PIECES] or [{"type": "text", "text": part.text}]
+    text = part.text or "\n\n".join(part.summary)
+    if not text:
+        ctx.note("reasoning-dropped", "content", "it has no words")
+        return None
+    pieces = variants.get(PIECES) or [{"type": "text", "text": text}]
     return merge({"type": "thinking", "thinking": pieces}, part.extras, NAME)
 
 

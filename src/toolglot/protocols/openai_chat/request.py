@@ -14,7 +14,6 @@ from toolglot.ir import (
     Message,
     OutputFormat,
     Part,
-    ReasoningSettings,
     Request,
     Role,
     Text,
@@ -27,6 +26,7 @@ from toolglot.protocols.openai_chat._message import (
     encode_annotations,
     encode_assistant,
 )
+from toolglot.protocols.openai_chat._thinking import decode_thinking, encode_thinking
 from toolglot.protocols.openai_chat.parts import (
     decode_content,
     encode_content,
@@ -64,13 +64,16 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     calls = Calls()
     messages = tuple(_decode_message(each, calls) for each in fields.each("messages"))
     settings = _decode_variants(fields, variants)
+    reasoning, spelled = decode_thinking(fields)
+    if spelled:
+        variants["reasoning"] = spelled
     return Request(
         model=model,
         answer_form=LEGACY if is_legacy(fields) else "",
         messages=messages,
         tools=decode_tools(fields),
         tool_choice=decode_choice(fields),
-        reasoning=_decode_effort(fields),
+        reasoning=reasoning,
         output=_decode_format(fields),
         include_usage=_decode_include_usage(fields),
         service_tier=decode_tier(fields),
@@ -97,7 +100,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         body["tool_choice"] = encode_choice(request.tool_choice)
     write_settings(body, request, SETTINGS)
     _encode_variants(body, request, ctx)
-    _encode_effort(body, request.reasoning)
+    encode_thinking(body, request.reasoning, variants_of(request.extras).get("reasoning", {}), ctx)
     if request.output is not None:
         body["response_format"] = _encode_format(request.output)
     _encode_include_usage(body, request, ctx, own=own)
@@ -187,7 +190,9 @@ def _encode_assistant(message: Message, ctx: Context, *, own: bool) -> Json:
         if isinstance(part, ToolResult):
             cannot_carry(part, ctx)
     kept = tuple(part for part in parts if not isinstance(part, ToolResult))
-    wire = encode_assistant(kept, message.wire_form, variants_of(message.extras), ctx, own=own)
+    variants = variants_of(message.extras)
+    member = ctx.target.reasoning.member if ctx.target else ""
+    wire = encode_assistant(kept, message.wire_form, variants, ctx, own=own, member=member)
     encode_annotations(wire, kept, ctx)
     if message.name is not None:
         wire["name"] = message.name
@@ -272,23 +277,7 @@ def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return (replace(first, text=mark_error(first.text)), *parts[1:])
 
 
-# --- reasoning and structured output --------------------------------------------------------------
-
-
-def _decode_effort(fields: Fields) -> ReasoningSettings | None:
-    effort = fields.maybe_text("reasoning_effort")
-    if effort is None:
-        return None
-    if effort == "none":
-        return ReasoningSettings(enabled=False)
-    return ReasoningSettings(effort=effort)
-
-
-def _encode_effort(body: Json, settings: ReasoningSettings | None) -> None:
-    if settings is not None:
-        effort = "none" if settings.enabled is False else settings.effort
-        if effort is not None:
-            body["reasoning_effort"] = effort
+# --- structured output ----------------------------------------------------------------------------
 
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "schema"}
@@ -347,6 +336,8 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
             if key != "max_tokens":
                 variants["max_tokens"] = key
             break
+    if type(fields.peek("random_seed")) is int and fields.peek("seed") is None:
+        settings["seed"], variants["seed"] = fields.maybe_int("random_seed"), "random_seed"
     if type(fields.peek("stop")) is str:
         settings["stop"] = (fields.text("stop"),)
         variants["stop"] = "text"
@@ -361,6 +352,11 @@ def _encode_variants(body: Json, request: Request, ctx: Context) -> None:
         if key != spelled and VARIANTS in request.extras:
             ctx.note("spelling-normalised", spelled, f"the model knows {key} only")
         body[key] = request.max_tokens
+    if request.seed is not None:
+        known = ctx.target.sampling.renamed.get("seed") if ctx.target else None
+        key = known or variants.get("seed", "seed")
+        if key != "seed":
+            body[key] = body.pop("seed")
     if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
 

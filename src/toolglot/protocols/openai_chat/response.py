@@ -9,6 +9,7 @@ from toolglot.context import Context
 from toolglot.ir import ApiError, Choice, Json, Part, Response, StopReason, ToolCall, Usage
 from toolglot.protocols.openai_chat._legacy import legacy_choice, was_legacy
 from toolglot.protocols.openai_chat._message import (
+    BESIDE,
     Calls,
     decode_assistant,
     encode_annotations,
@@ -129,7 +130,10 @@ def _decode_choice(fields: Fields, calls: Calls, position: int) -> Choice:
 
 def _encode_choice(choice: Choice, ctx: Context, *, own: bool) -> Json:
     parts = choice.parts
-    message = encode_assistant(parts, choice.wire_form, variants_of(choice.extras), ctx, own=own)
+    member = BESIDE if ctx.options.mend == "on" and ctx.in_protocol else ""
+    message = encode_assistant(
+        parts, choice.wire_form, variants_of(choice.extras), ctx, own=own, member=member
+    )
     encode_annotations(message, parts, ctx)
     wire: Json = {"index": choice.index, "message": message}
     if choice.logprobs is not None:

@@ -177,6 +177,15 @@ SURFACE: Final = Surface(
         controls=frozenset({"effort"}),
         efforts=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
         takes_unsigned=True,
+        spellings=frozenset(
+            {
+                "chat_template_kwargs",
+                "enable_thinking",
+                "reasoning",
+                "thinking",
+                "thinking_budget",
+            }
+        ),
     ),
     limits=LimitSupport(
         least=1,
