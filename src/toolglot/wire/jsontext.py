@@ -9,12 +9,15 @@ is read again by a slower, careful reader.
 """
 
 import json
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from toolglot.errors import DecodeError
+
+_T = TypeVar("_T")
 
 _LENIENT: Final = msgspec.json.Decoder(Any)
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
@@ -59,6 +62,19 @@ def peek(data: bytes | str) -> Any:
             raise ValueError(_TOO_DEEP) from None
         except ValueError:
             raise ValueError(str(error)) from None
+
+
+def reader(shape: type[_T]) -> Callable[[bytes], _T | None]:
+    """What reads JSON text of one shape, several times faster than `peek`; None: it has another."""
+    read = msgspec.json.Decoder(shape).decode
+
+    def found(data: bytes) -> _T | None:
+        try:
+            return read(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+
+    return found
 
 
 class Glance(msgspec.Struct, frozen=True):
@@ -183,6 +199,19 @@ def encode(value: Any) -> bytes:
 def written(value: Any) -> Any:
     """A value that is written already, to be a part of others."""
     return msgspec.Raw(encode(value))
+
+
+def writer(head: bytes, tail: bytes) -> Callable[[Any], bytes]:
+    """What writes a value as JSON text between others that stay."""
+    write = _ENCODER.encode
+
+    def written(value: Any) -> bytes:
+        try:
+            return b"".join((head, write(value), tail))
+        except UnicodeEncodeError:
+            return b"".join((head, _encode_carefully(value), tail))
+
+    return written
 
 
 def text(value: Any) -> str:
