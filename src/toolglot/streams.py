@@ -18,6 +18,7 @@ from toolglot.adapt.calls.validate import asks
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import (
+    Direct,
     Event,
     Failed,
     Finished,
@@ -180,7 +181,7 @@ class _Translator:
 
     __slots__ = (
         "_adapt", "_chances", "_ctx", "_decoder", "_direct", "_encoder", "_grammar", "_outcome",
-        "_repeated", "_texts",
+        "_passes", "_repeated", "_texts",
     )  # fmt: skip
 
     def __init__(
@@ -197,7 +198,8 @@ class _Translator:
         self._outcome = outcome
         self._decoder = decoder
         self._adapt = chain(passes)
-        self._direct = direct(passes)
+        self._passes = passes
+        self._direct: Callable[[int], Direct | None] | None = None
         self._texts: dict[int, _WriteText] = {}
         """What writes the text of open parts that no pass changes: straight from the decoder to the
         encoder saves a quarter of what an event costs."""
@@ -300,7 +302,9 @@ class _Translator:
 
     def _find_direct(self, index: int) -> None:
         """Let the text of a part go from the decoder to the encoder, if it can."""
-        found = self._direct(index) if self._direct is not None else None
+        if self._direct is None:
+            self._direct = direct(self._passes) or _always_through
+        found = self._direct(index)
         if found is None:
             return
         number, collect = found
@@ -318,6 +322,10 @@ class _Translator:
     def encode(self, events: Iterable[Event]) -> list[bytes]:
         """The bytes of events that went through the passes already."""
         return [self._encoder.encode(event) for event in events]
+
+
+def _always_through(_index: int) -> None:
+    """Text goes through a pass that has no other way."""
 
 
 def _split_events(data: bytes) -> list[bytes]:
