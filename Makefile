@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node lint fix golden mutants bench docs e2e frameworks clean
+.PHONY: help local-model run test smoke node lint fix golden mutants bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ mutants: $(STAMP) ## Break the code in 250 small ways and see whether the tests 
 
 bench: $(STAMP) ## Measure the speed of translation
 	@$(BIN)/python -m bench
+
+budget: $(STAMP) ## Count the steps of translations anew, for tests/test_work_budget.py
+	@$(BIN)/python -m bench work
 
 e2e: $(STAMP) ## Run real clients from npm through the gateway, and write docs/compatibility.md
 	@$(BIN)/python -m pytest tests/e2e -m e2e -n 2 --quiet --compatibility docs/compatibility.md

@@ -1,8 +1,8 @@
-"""`python -m bench [pairs] [streams] [startup] [dialects] [gateway]`."""
+"""`python -m bench [pairs] [streams] [startup] [dialects] [gateway]`; `work` writes the budget."""
 
 import sys
 
-from bench import dialects, gateway, pairs, startup, streams
+from bench import dialects, gateway, pairs, startup, streams, work
 
 PARTS = {
     "pairs": pairs.report,
@@ -13,4 +13,4 @@ PARTS = {
 }
 
 for name in sys.argv[1:] or PARTS:
-    PARTS[name]()
+    {**PARTS, "work": work.report}[name]()

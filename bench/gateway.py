@@ -1,179 +1,171 @@
-"""CPU of the gateway for a request and for a stream, beside a relay of bytes on the same stack.
+"""CPU of the gateway for a request and for a stream, beside nginx and beside the floor.
 
-Four processes on loopback: a provider that plays an answer, a relay that only passes bytes on, the
-gateway, and this one, which asks. What counts is the CPU time that the middle one used, so neither
-the provider's nor the client's share matters, and other work on the machine hardly does.
+Processes on loopback: a scripted provider, and between it and this one, which asks, in turn nginx
+(if there is one), a relay of bytes, the same relay translating, and the gateway. What counts is the
+CPU time that the middle one used, so neither the provider's nor the client's share matters. Compare
+the ratios of one run: a busy machine makes all of them slower.
 """
 
 import asyncio
 import contextlib
+import itertools
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import mean
+from typing import Any, NamedTuple
 
-import aiohttp
-import uvloop
-from aiohttp import web
+from bench.example import request, tool
+from bench.http_peers import load, post
 
-from toolglot import ir
-from toolglot.context import Context
-from toolglot.events import Finished, PartDelta, PartEnded, PartStarted, Started, UsageSeen
-from toolglot.registry import get_protocol
-from toolglot.translate import encode_request, encode_response
-
-PROTOCOLS = ("anthropic", "openai-chat", "openai-responses", "gemini", "ollama")
-PAIRS = (
-    ("openai-chat", "openai-chat"),
-    ("anthropic", "anthropic"),
-    ("anthropic", "openai-chat"),
-    ("openai-responses", "anthropic"),
-    ("openai-responses", "openai-chat"),
-    ("gemini", "openai-chat"),
-    ("anthropic", "gemini"),
-)
-BASES = {"gemini": "/v1beta", "ollama": "/api"}
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "600"))
-AT_ONCE = 8
-TURNS = 6
-DELTAS = 56
+SECONDS = float(os.environ.get("BENCH_SECONDS", "1"))
+TURNS = int(os.environ.get("BENCH_TURNS", "3"))
+ROOT = Path(__file__).parent.parent
 
 
-def tool(number: int) -> ir.FunctionTool:
-    word = ("path", "pattern", "limit", "offset", "mode", "note")
-    properties = {
-        name: {"type": "string", "description": f"The {name} that step {number} works with. " * 3}
-        for name in word
-    }
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": ["path"],
-        "additionalProperties": False,
-    }
-    text = f"Tool {number} does one of the twelve things that this agent can do. " * 4
-    return ir.FunctionTool(name=f"tool_{number}", description=text, parameters=schema)
+class Scenario(NamedTuple):
+    """What is asked, and how many at a time."""
+
+    name: str
+    body: dict[str, Any]
+    stream: bool = False
+    paced: bool = False
+    new_tools: bool = False
+    provider: str = "openai-chat"
+    at_once: int = 16
 
 
-ASKED = ir.Request(
-    model="bench",
-    max_tokens=1000,
-    tools=tuple(map(tool, range(12))),
-    messages=(
-        ir.Message(role="user", parts=(ir.Text(text="Tidy the harbour log. " * 60),)),
-        ir.Message(role="assistant", parts=(ir.Text(text="I looked at it. " * 20),)),
-        ir.Message(role="user", parts=(ir.Text(text="And now the rest."),)),
-    ),
-)
-ANSWER = ir.Response(
-    id="answer",
-    model="bench",
-    choices=(
-        ir.Choice(parts=(ir.Text(text="It is tidy now. " * 20),), stop=ir.StopReason(kind="end")),
-    ),
-    usage=ir.Usage(input=4000, output=100),
-)
-EVENTS = (
-    Started(id="answer", model="bench"),
-    PartStarted(0, ir.Text(text="")),
-    *(PartDelta(0, f"word {number} ") for number in range(DELTAS)),
-    PartEnded(0),
-    UsageSeen(ir.Usage(input=4000, output=100)),
-    Finished((ir.StopReason(kind="end"),)),
-)
+def small() -> dict[str, Any]:
+    """12 tools and a call in the history, 18 KB."""
+    whole = request()
+    tools = [{**tool(index), "description": f"Tool {index}."} for index in range(12)]
+    return {**whole, "tools": tools, "messages": whole["messages"][:3], "system": "Be brief."}
 
 
-def asked(protocol: str, *, stream: bool) -> tuple[str, bytes]:
-    request = ir.Request(
-        model="bench",
-        max_tokens=1000,
-        tools=ASKED.tools,
-        messages=ASKED.messages,
-        stream=stream,
-    )
-    wire = encode_request(request, target=protocol)
-    query = "?alt=sse" if wire.query else ""
-    return wire.path + query, wire.data()
+def long() -> dict[str, Any]:
+    """A long session, 1.1 MB."""
+    whole = request()
+    first, *turns = whole["messages"]
+    return {**whole, "messages": [first, *turns * 27]}
 
 
-# --- the provider ---------------------------------------------------------------------------------
+def scenarios() -> Iterator[Scenario]:
+    """Rows of the table."""
+    paced = {"stream": True, "paced": True}
+    yield Scenario("18 KB, whole", small())
+    yield Scenario("18 KB, whole, tools never seen", small(), new_tools=True)
+    yield Scenario("18 KB, stream at once", small(), stream=True)
+    yield Scenario("18 KB, stream paced", small(), **paced)
+    yield Scenario("62 KB, whole", request())
+    yield Scenario("1.1 MB, whole", long(), at_once=4)
+    yield Scenario("same protocol, whole", small(), provider="anthropic")
+    yield Scenario("same protocol, stream paced", small(), provider="anthropic", **paced)
 
 
-def provider_app(protocol: str) -> web.Application:
-    encoder = get_protocol(protocol).StreamEncoder(Context())
-    pieces = [piece for event in EVENTS if (piece := encoder.encode(event))] + [encoder.close()]
-    whole = encode_response(ANSWER, target=protocol).data()
-    kind = get_protocol(protocol).SURFACE.stream.media_type
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        body = await request.read()
-        if b'"stream":true' not in body and "stream" not in request.path:
-            return web.Response(body=whole, content_type="application/json")
-        response = web.StreamResponse(headers={"Content-Type": kind})
-        await response.prepare(request)
-        for piece in pieces:
-            await response.write(piece)
-            await asyncio.sleep(0)
-        return response
-
-    return _app(handle)
+def asked(scenario: Scenario) -> Callable[[], bytes]:
+    """What makes the requests of a scenario, each another one."""
+    model = "paced-model" if scenario.paced else "bench"
+    body = {**scenario.body, "model": model, "stream": scenario.stream}
+    first, *rest = body["messages"]
+    body["messages"] = [first, *rest, {"role": "user", "content": "request @@@@@@@@"}]
+    text = json.dumps(body, separators=(",", ":"))
+    if scenario.new_tools:
+        text = text.replace('"description":"', '"description":"@@@@@@@@ ')
+    numbers = itertools.count(10_000_000)
+    return lambda: post("/v1/messages", text.replace("@@@@@@@@", str(next(numbers))).encode())
 
 
-def relay_app(url: str) -> web.Application:
-    """The least that a gateway on this stack can do: pass bytes on."""
-    session: list[aiohttp.ClientSession] = []
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        if not session:
-            session.append(aiohttp.ClientSession(auto_decompress=False))
-        body = await request.read()
-        headers = {"Content-Type": "application/json"}
-        async with session[0].post(url + request.path_qs, data=body, headers=headers) as reply:
-            response = web.StreamResponse(headers={"Content-Type": reply.headers["Content-Type"]})
-            await response.prepare(request)
-            async for chunk in reply.content.iter_any():
-                await response.write(chunk)
-            await response.write_eof()
-            return response
-
-    return _app(handle)
-
-
-def _app(handle) -> web.Application:  # type: ignore[no-untyped-def] # noqa: ANN001
-    app = web.Application(client_max_size=2**26)
-    app.router.add_route("*", "/{path:.*}", handle)
-    return app
-
-
-def _run_app(app: web.Application) -> None:
-    async def main() -> None:
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        print(site._server.sockets[0].getsockname()[1], flush=True)
-        await asyncio.Event().wait()
-
-    uvloop.run(main())
-
-
-# --- measuring ------------------------------------------------------------------------------------
+# --- processes ------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def started(*command: str, cwd: str | None = None):  # type: ignore[no-untyped-def] # noqa: ANN201
-    root = Path(__file__).parent.parent
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(root), str(root / "src")))}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd, env=env)
+def started(*command: str) -> Iterator[subprocess.Popen[str]]:
+    """A process, until it is no longer needed."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
     try:
         yield process
     finally:
         process.terminate()
         process.wait()
-        process.stdout.close()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+@contextlib.contextmanager
+def device(*arguments: str) -> Iterator[tuple[int, int]]:
+    """The port and the process of one of `http_peers.py`."""
+    with started(sys.executable, "-m", "bench.http_peers", *arguments) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline()), process.pid
+
+
+@contextlib.contextmanager
+def nginx(provider: int) -> Iterator[tuple[int, int]]:
+    """nginx passing bytes on, in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        config = Path(folder) / "nginx.conf"
+        config.write_text(
+            f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/log;\n"
+            "events { worker_connections 1024; }\n"
+            f"http {{ access_log off; client_body_temp_path {folder}/a; proxy_temp_path {folder}/b;"
+            f" fastcgi_temp_path {folder}/c; uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;"
+            " client_max_body_size 64m; client_body_buffer_size 4m;\n"
+            f" upstream it {{ server 127.0.0.1:{provider}; keepalive 64; }}\n"
+            f" server {{ listen 127.0.0.1:{port}; keepalive_requests 1000000; location / {{"
+            " proxy_pass http://it; proxy_http_version 1.1; proxy_buffering off;"
+            ' proxy_set_header Connection ""; } } }\n'
+        )
+        with started("nginx", "-c", str(config)) as process:
+            wait_for(port)
+            yield port, process.pid
+
+
+@contextlib.contextmanager
+def gateway(provider: int, protocol: str) -> Iterator[tuple[int, int]]:
+    """The gateway, as `toolglot serve` starts it."""
+    with tempfile.TemporaryDirectory() as folder:
+        config, port = Path(folder) / "toolglot.toml", Path(folder) / "port"
+        config.write_text(
+            f'[providers.it]\nprotocol = "{protocol}"\n'
+            f'base_url = "http://127.0.0.1:{provider}/v1"\n'
+        )
+        command = (sys.executable, "-m", "toolglot", "serve", "--quiet", "--config", str(config))
+        command += ("--log", "warning")
+        with started(*command, "--port", "0", "--port-file", str(port)) as process:
+            while not port.exists():
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield int(port.read_text()), process.pid
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    import socket  # noqa: PLC0415 - for nginx alone, which chooses none itself
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Until somebody listens."""
+    import socket  # noqa: PLC0415
+
+    for _ in range(100):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"nobody listens on port {port}")
+
+
+# --- measuring ------------------------------------------------------------------------------------
 
 
 def cpu(pid: int) -> float:
@@ -182,72 +174,50 @@ def cpu(pid: int) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
-async def ask(url: str, path: str, body: bytes, rounds: int) -> None:
-    headers = {"Content-Type": "application/json"}
-    async with aiohttp.ClientSession() as session:
-
-        async def some() -> None:
-            for _ in range(rounds // AT_ONCE):
-                async with session.post(url + path, data=body, headers=headers) as reply:
-                    await reply.read()
-                    assert reply.status == 200, reply.status
-
-        await asyncio.gather(*(some() for _ in range(AT_ONCE)))
-
-
-def spent(ways: list[tuple[str, int, str, bytes]]) -> list[float]:
-    """Microseconds of CPU for one request, each way. They take turns, so that what else the machine
-    does and how fast it runs meets them all alike.
-    """
-    for url, _, path, body in ways:
-        asyncio.run(ask(url, path, body, AT_ONCE * 10))
-    sums = [0.0] * len(ways)
-    for _ in range(TURNS):
-        for number, (url, pid, path, body) in enumerate(ways):
-            before = cpu(pid)
-            asyncio.run(ask(url, path, body, ROUNDS // TURNS))
-            sums[number] += cpu(pid) - before
-    return [each / (TURNS * (ROUNDS // TURNS // AT_ONCE * AT_ONCE)) * 1e6 for each in sums]
-
-
-@contextlib.contextmanager
-def gateway(url: str, protocol: str):  # type: ignore[no-untyped-def] # noqa: ANN201
-    with tempfile.TemporaryDirectory() as folder:
-        config = Path(folder) / "toolglot.toml"
-        config.write_text(
-            f'[providers.it]\nprotocol = "{protocol}"\n'
-            f'base_url = "{url}{BASES.get(protocol, "/v1")}"\n'
-        )
-        port = Path(folder) / "port"
-        command = (sys.executable, "-m", "toolglot", "serve", "--quiet", "--config", str(config))
-        with started(*command, "--port", "0", "--port-file", str(port)) as process:
-            while not port.exists():
-                assert process.poll() is None
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port.read_text().strip()}", process.pid
+def spent(scenario: Scenario, ways: dict[str, tuple[int, int]]) -> dict[str, float]:
+    """Microseconds of CPU for one request, each way: the best of some turns."""
+    data, expected, found = asked(scenario), b"harbour" if scenario.stream else b"tide", {}
+    for name, (port, pid) in list(ways.items()) * (TURNS + 1):
+        count = scenario.at_once * 2
+        if name in found:
+            count = max(count, int(count * SECONDS / found[name][1]))
+        began, before = time.perf_counter(), cpu(pid)
+        asyncio.run(load(port, data, count, scenario.at_once, expected))
+        cost = (cpu(pid) - before) / (count // scenario.at_once * scenario.at_once) * 1e6
+        taken = (time.perf_counter() - began) * scenario.at_once * 2 / count
+        # The first turn only warms up, and tells how many requests make a second.
+        found[name] = (min(cost, found[name][0]) if name in found else 1e12, taken)
+    return {name: cost for name, (cost, _) in found.items()}
 
 
 def report() -> None:
-    print("\ngateway: CPU beside a relay of bytes (µs, 12 tools in 18 KB)")
-    print(f"{'client':18}{'provider':18}{'request':>18}{'60-event stream':>22}")
-    ratios: list[list[float]] = [[], []]
-    for client, provider in PAIRS:
-        with started(sys.executable, "-m", "bench.gateway", "provider", provider) as upstream:
-            url = f"http://127.0.0.1:{upstream.stdout.readline().strip()}"
-            with started(sys.executable, "-m", "bench.gateway", "relay", url) as relay:
-                plain = f"http://127.0.0.1:{relay.stdout.readline().strip()}"
-                with gateway(url, provider) as (ours, pid):
-                    cells = []
-                    for stream in (False, True):
-                        theirs = (plain, relay.pid, *asked(provider, stream=stream))
-                        floor, cost = spent([theirs, (ours, pid, *asked(client, stream=stream))])
-                        cells.append(f"{cost:6.0f} = {cost / floor:4.2f} x")
-                        ratios[stream].append(cost / floor)
-        print(f"{client:18}{provider:18}{cells[0]:>18}{cells[1]:>22}")
-    means = [f"{mean(each):4.2f} x" for each in ratios]
-    print(f"{'mean':36}{means[0]:>18}{means[1]:>22}")
+    """Print the table."""
+    print("\nGateway: µs of CPU for a request, and its ratio to nginx; clients of Anthropic")
+    has_nginx = shutil.which("nginx") is not None
+    if not has_nginx:
+        print("nginx is not installed: ratios are to the relay of bytes")
+    load_average = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    print(f"load average of the machine: {load_average}; {os.cpu_count()} cores")
+    rows = list(scenarios())
+    with contextlib.ExitStack() as open_, device("provider") as (provider, _):
+        nginx_way = {"nginx": open_.enter_context(nginx(provider))} if has_nginx else {}
+        plain = open_.enter_context(device("relay", str(provider)))
+        translating = open_.enter_context(device("translating", str(provider)))
+        ours = {
+            protocol: open_.enter_context(gateway(provider, protocol))
+            for protocol in ("openai-chat", "anthropic")
+        }
+        for row in rows:
+            ways = {**nginx_way, "bytes": plain}
+            if row.provider != "anthropic":
+                ways["translating"] = translating
+            found = spent(row, {**ways, "toolglot": ours[row.provider]})
+            base = found["nginx" if has_nginx else "bytes"]
+            cells = "  ".join(
+                f"{name} {cost:7.0f} = {cost / base:5.2f} x" for name, cost in found.items()
+            )
+            print(f"{row.name:<32} {cells}", flush=True)
 
 
 if __name__ == "__main__":
-    role, argument = sys.argv[1:]
-    _run_app(provider_app(argument) if role == "provider" else relay_app(argument))
+    report()

@@ -599,3 +599,75 @@ def test_overlapping_calls_of_a_responses_server_are_mended(size):
     assert [(p.id, p.name, p.arguments) for p in parts] == [
         (p.id, p.name, p.arguments) for p in whole.choices[0].parts
     ]
+
+
+WORDS = (
+    "The tide",
+    " is",
+    " high",
+    ", and",
+    ' the "Gull"',
+    " \\ ",
+    ":",
+    "\n\n",
+    "é",
+    "潮",
+    "\N{LINE SEPARATOR}",
+    " is",
+    "tide",
+    "tide",
+    " high",
+)
+ARGUMENTS = (
+    '{"path":"/srv/harbour/log-07.txt","note":"a \\"b\\" c\\n","words":["tide","tide","flood"]}'
+)
+
+
+def _events_of(name):
+    """The events of one answer in a protocol, one by one: texts, then a call in small pieces."""
+    call = ir.ToolCall(id="call_1", name="read_log", arguments="")
+    events = [Started(id="resp_1", model="m"), PartStarted(0, ir.Text(text=""))]
+    events += [PartDelta(0, word) for word in WORDS]
+    events += [PartEnded(0), PartStarted(1, call)]
+    events += [PartDelta(1, ARGUMENTS[at : at + 4]) for at in range(0, len(ARGUMENTS), 4)]
+    events += [PartEnded(1), Finished((ir.StopReason(kind="tool_calls"),))]
+    encoder = get_protocol(name).StreamEncoder(Context(target=get_protocol(name).SURFACE))
+    written = [*map(encoder.encode, events), encoder.close()]
+    return [each for data in written for each in _frames(data) if each]
+
+
+def _frames(data):
+    end = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n" if b"\n\n" in data else b"\n"
+    return [piece + end for piece in data.split(end) if piece]
+
+
+def _translated(source, target, pieces):
+    translator = StreamTranslator(source, target)
+    data = b"".join([*map(translator.feed, pieces), translator.close()])
+    return data, translator.receipt, translator.stops
+
+
+@pytest.mark.parametrize(("source", "target"), [*PAIRS, *((name, name) for name in NAMES)])
+@pytest.mark.parametrize("spelling", ["as written", "escaped"])
+def test_events_that_repeat_the_last_in_all_but_text_are_read_the_same(source, target, spelling):
+    events = _events_of(source)
+    if spelling == "escaped":
+        events = [each.decode().replace("é", "\\u00e9").encode() for each in events]
+    whole = b"".join(events)
+    single = [whole[at : at + 5] for at in range(0, len(whole), 5)]
+    expected = _translated(source, target, single)
+    assert _translated(source, target, events) == expected
+    assert _translated(source, target, [whole]) == expected
+
+
+def test_a_repeated_event_counts_and_belongs_to_its_part():
+    """Broken events are told by their number; text that follows a torn event is not lost."""
+    chunk = '{"id":"c","choices":[{"index":0,"delta":{"content":"%s"}}]}'
+    events = [f"data: {chunk % word}\n\n".encode() for word in ("one", "two", "three", "four")]
+    translator = StreamTranslator("openai-chat", "anthropic")
+    written = [*map(translator.feed, events), translator.feed(b"data: {broken\n\n")]
+    assert b"four" in written[3]
+    assert translator.receipt.notes[-1].path == "event 5"
+    assert translator.feed(b"data: {torn") == b""
+    assert translator.feed(events[2]) == b""
+    assert b"one" in translator.feed(events[0])

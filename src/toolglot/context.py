@@ -236,6 +236,7 @@ class Context:
         "spelled",
         "target",
         "tool_paths",
+        "tool_steps",
         "undo",
         "whole",
     )
@@ -277,6 +278,8 @@ class Context:
         self.spelled: Mapping[str, str] = _AS_USUAL
         """The source paths of settings that the client wrote in another member than usual."""
         self.known: object = None
+        self.tool_steps: dict[Any, Any] | None = None
+        """What was made of the known tools before: see `wire/tool_cache.py`."""
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self._seed = seed
@@ -341,8 +344,10 @@ class Context:
 
     def merge_notes(self, other: "Context") -> None:
         """Add the notes that another context collected while tools were worked on."""
-        self._notes += other._notes
-        self._left += other._left
+        if other._notes:
+            self._notes += other._notes
+        if other._left:
+            self._left += other._left
         self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:

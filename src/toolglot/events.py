@@ -123,11 +123,26 @@ Event: TypeAlias = (
 )
 
 
+Direct: TypeAlias = tuple[int, Callable[[str], object] | None]
+"""How the text of an open part goes past a pass: the number of the part behind it, and who wants to
+have the text too."""
+
+
 class StreamPass(Protocol):
     """Adapts an answer event by event: whole answers and streams go through the same passes."""
 
     def feed(self, event: Event) -> Sequence[Event]:
         """What one event becomes."""
+        ...
+
+
+class DirectPass(StreamPass, Protocol):
+    """A pass that most text goes through unchanged, and need not go through at all."""
+
+    def direct(self, index: int) -> Direct | None:
+        """How text of an open part goes past this pass until a part starts or ends; None: it has to
+        go through.
+        """
         ...
 
 
@@ -153,9 +168,11 @@ FOLLOWS: Final[dict[type[Any] | None, frozenset[type[Any]]]] = {
 class Grammar:
     """Checks one stream, event by event."""
 
-    __slots__ = ("_last", "_next", "_open")
+    __slots__ = ("_last", "_next", "_open", "complete")
 
     def __init__(self) -> None:
+        self.complete = False
+        """Whether the stream has come to its end."""
         self._last: type[Any] | None = None
         self._next = 0
         self._open: set[int] = set()
@@ -184,6 +201,7 @@ class Grammar:
         elif isinstance(event, Finished) and self._open:
             raise StreamError(f"finished while part {min(self._open)} is open")
         self._last = kind
+        self.complete = not FOLLOWS[kind]
 
     @property
     def parts(self) -> int:
@@ -194,11 +212,6 @@ class Grammar:
     def begun(self) -> bool:
         """Whether anything came yet."""
         return self._last is not None
-
-    @property
-    def complete(self) -> bool:
-        """Whether the stream has come to its end."""
-        return not FOLLOWS[self._last]
 
     @property
     def open(self) -> frozenset[int]:

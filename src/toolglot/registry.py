@@ -1,13 +1,13 @@
 """The protocols by name."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Final, Protocol
 
 from toolglot.api import Api
 from toolglot.context import Context
 from toolglot.errors import UnknownProtocolError
-from toolglot.events import Event
+from toolglot.events import Direct, Event
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.profiles import PROVIDERS, Auth
 from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
@@ -21,8 +21,22 @@ from toolglot.wire.stream_rules import Linter
 class StreamDecoder(Protocol):
     """Bytes to events."""
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """The events that these bytes complete."""
+        ...
+
+    repeats: ClassVar[bool]
+    """Whether servers write the deltas of a part alike; then there is `direct`."""
+
+    @property
+    def between_events(self) -> bool:
+        """Whether the bytes so far ended with an event, in a protocol whose events are frames."""
+        ...
+
+    def direct(self, index: int, /) -> Direct | None:
+        """How the text of an open part goes past the decoder, if it was read elsewhere; None: it
+        has to be read here.
+        """
         ...
 
     def read(self, name: str, payload: bytes, value: Json | None = None, /) -> Iterable[Event]:
@@ -41,6 +55,10 @@ class StreamEncoder(Protocol):
 
     def encode(self, event: Event) -> bytes:
         """The bytes of one event."""
+        ...
+
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        """What writes more text of an open part that has got some before, until it ends."""
         ...
 
     def close(self) -> bytes:

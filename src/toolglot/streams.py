@@ -11,20 +11,24 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain as joined
 from itertools import starmap
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from toolglot.adapt.answers.broken_streams import leaves_part_open, retryable_error
-from toolglot.adapt.answers.passes import answer_passes, chain, changes_answers
+from toolglot.adapt.answers.passes import answer_passes, chain, changes_answers, direct
 from toolglot.adapt.calls.validate import asks
 from toolglot.context import Context, Options
 from toolglot.errors import DecodeError, StreamError
 from toolglot.events import (
+    Direct,
     Event,
     Failed,
     Finished,
     Grammar,
+    PartDelta,
     PartEnded,
+    PartStarted,
     Started,
+    StreamPass,
     UsageSeen,
     merge_usage,
 )
@@ -36,10 +40,19 @@ from toolglot.translate import Body, answer_context
 from toolglot.wire.follow import EventSplitter, SplitEvent
 from toolglot.wire.message import WireRequest
 from toolglot.wire.rename_model import RenameModel
+from toolglot.wire.repeated_frame import RepeatedFrame
 
 _BAD_GATEWAY: Final = 502
 _LINES: Final = "application/x-ndjson"
+_BLANK_LINE: Final = b"\n\n"
 _OUTCOMES: Final = frozenset({Started, UsageSeen, Finished, Failed})
+_BOUNDS: Final = frozenset({PartStarted, PartEnded, Finished, Failed})
+"""Events after which text may go another way than before."""
+
+_CHANCES: Final = 16
+"""How often the events of a part are expected to be alike before that is given up."""
+
+_WriteText: TypeAlias = Callable[[str], bytes]
 
 
 class StreamTranslator:
@@ -77,9 +90,9 @@ class StreamTranslator:
             raise ValueError("response_passes are for whole responses; streams have event_passes")
         self._stream: _Stream
         if source != target or changes_answers(chosen) or self._ctx.undo.tools:
-            passes = chain(answer_passes(self._ctx))
+            passes = answer_passes(self._ctx)
             decoder = get_protocol(source).StreamDecoder(self._ctx)
-            self._stream = _Translator(target, self._ctx, self._outcome, decoder, adapt=passes)
+            self._stream = _Translator(target, self._ctx, self._outcome, decoder, passes=passes)
         elif watch or asks(chosen) or form or self._ctx.undo.inexact:
             self._stream = _Follower(target, self._ctx, self._outcome)
         else:
@@ -167,7 +180,10 @@ class _Outcome:
 class _Translator:
     """Decodes, adapts, checks and encodes a stream."""
 
-    __slots__ = ("_adapt", "_ctx", "_decoder", "_encoder", "_grammar", "_outcome")
+    __slots__ = (
+        "_adapt", "_chances", "_ctx", "_decoder", "_direct", "_encoder", "_grammar", "_outcome",
+        "_passes", "_repeated", "_texts",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -176,18 +192,65 @@ class _Translator:
         outcome: _Outcome,
         decoder: StreamDecoder,
         *,
-        adapt: Callable[[Event], Sequence[Event]],
+        passes: Sequence[StreamPass],
         grammar: Grammar | None = None,
     ) -> None:
         self._ctx = ctx
         self._outcome = outcome
         self._decoder = decoder
-        self._adapt = adapt
+        self._adapt = chain(passes)
+        self._passes = passes
+        self._direct: Callable[[int], Direct | None] | None = None
+        self._texts: dict[int, _WriteText] = {}
+        """What writes the text of open parts that no pass changes: straight from the decoder to the
+        encoder saves a quarter of what an event costs."""
+        self._repeated: tuple[RepeatedFrame, _WriteText] | None = None
+        """What reads one more event of the kind of the last, and writes its text: such an event
+        costs a fifth of another one."""
+        self._chances = _CHANCES
         self._grammar = grammar or Grammar()
         self._encoder = get_protocol(target).StreamEncoder(ctx)
 
     def feed(self, data: bytes) -> bytes:
-        return self.write(self._decoder.feed(data))
+        if data.find(_BLANK_LINE, 0, -1) >= 0:
+            return b"".join(map(self._feed, _split_events(data)))
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> bytes:
+        """The same for bytes that are usually one event."""
+        if self._repeated is not None:
+            frame, write = self._repeated
+            text = frame.text(data)
+            if text:
+                return write(text)
+        if self._grammar.complete:
+            return b""
+        decoder = self._decoder
+        begins = decoder.repeats and decoder.between_events
+        try:
+            events = decoder.feed(data)
+        except DecodeError as error:
+            return b"".join(self.encode(_broken_off(str(error), self._grammar, self._ctx)))
+        written = self.write(events)
+        if begins and decoder.between_events:
+            if self._chances and type(events) is tuple and len(events) == 1:
+                self._learn(data, events[0])
+        else:
+            self._repeated = None
+        return written
+
+    def _learn(self, data: bytes, event: Event) -> None:
+        """Expect more events like the one that these bytes are, if it is more of a text."""
+        if type(event) is not PartDelta or event.field != "text":
+            return
+        write = self._texts.get(event.index)
+        known = self._decoder.direct(event.index) if write is not None else None
+        if write is None or known is None or known[1] is None:
+            return
+        frame = RepeatedFrame.learn(data, event.text)
+        if frame is not None:
+            self._chances -= 1
+            self._repeated = frame, _collecting(known[1], write)
 
     def close(self) -> bytes:
         return self.write(self._decoder.close()) + self._encoder.close()
@@ -209,19 +272,45 @@ class _Translator:
         """The bytes of events that the decoder gave."""
         if self._grammar.complete:
             return b""
-        adapt, check, encode = self._adapt, self._grammar.check, self._encoder.encode
+        texts = self._texts
         written: list[bytes] = []
         try:
             for event in events:
-                if type(event) in _OUTCOMES:
-                    self._outcome.see(event)
-                for adapted in adapt(event):
-                    check(adapted)
-                    written.append(encode(adapted))
+                if type(event) is not PartDelta or event.field != "text":
+                    self._write(event, written)
+                elif (write := texts.get(event.index)) is not None and event.text:
+                    # By far the most events.
+                    written.append(write(event.text))
+                else:
+                    self._write(event, written)
+                    self._find_direct(event.index)
         except (DecodeError, StreamError) as error:
             # What cannot be read on, for example because it never ends, must not look complete.
-            written += map(encode, _broken_off(str(error), self._grammar, self._ctx))
+            written += self.encode(_broken_off(str(error), self._grammar, self._ctx))
         return written[0] if len(written) == 1 else b"".join(written)
+
+    def _write(self, event: Event, written: list[bytes]) -> None:
+        kind = type(event)
+        if kind in _OUTCOMES:
+            self._outcome.see(event)
+        if kind in _BOUNDS:
+            self._texts.clear()
+            self._repeated, self._chances = None, _CHANCES
+        check, encode = self._grammar.check, self._encoder.encode
+        for adapted in self._adapt(event):
+            check(adapted)
+            written.append(encode(adapted))
+
+    def _find_direct(self, index: int) -> None:
+        """Let the text of a part go from the decoder to the encoder, if it can."""
+        if self._direct is None:
+            self._direct = direct(self._passes) or _always_through
+        found = self._direct(index)
+        if found is None:
+            return
+        number, collect = found
+        write = self._encoder.text_writer(number)
+        self._texts[index] = write if collect is None else _collecting(collect, write)
 
     def break_off(self, why: str) -> bytes:
         """The end of a stream that cannot be split into events any more."""
@@ -234,6 +323,25 @@ class _Translator:
     def encode(self, events: Iterable[Event]) -> list[bytes]:
         """The bytes of events that went through the passes already."""
         return [self._encoder.encode(event) for event in events]
+
+
+def _always_through(_index: int) -> None:
+    """Text goes through a pass that has no other way."""
+
+
+def _split_events(data: bytes) -> list[bytes]:
+    """Bytes of several events, cut where most streams end one."""
+    *whole, rest = data.split(_BLANK_LINE)
+    pieces = [piece + _BLANK_LINE for piece in whole]
+    return [*pieces, rest] if rest else pieces
+
+
+def _collecting(collect: Callable[[str], object], write: _WriteText) -> _WriteText:
+    def both(text: str) -> bytes:
+        collect(text)
+        return write(text)
+
+    return both
 
 
 class _PassThrough:
@@ -269,6 +377,7 @@ class _Follower:
 
     __slots__ = (
         "_adapt",
+        "_chances",
         "_check",
         "_ctx",
         "_decoder",
@@ -276,9 +385,12 @@ class _Follower:
         "_hidden",
         "_mends",
         "_outcome",
+        "_passes",
         "_past",
         "_reads",
         "_rename",
+        "_repeated",
+        "_repeats",
         "_splitter",
         "_target",
         "_translator",
@@ -292,7 +404,8 @@ class _Follower:
         self._outcome = outcome
         self._decoder = codec.StreamDecoder(ctx)
         checks = asks(ctx.options) or bool(ctx.undo.inexact)
-        self._adapt = chain(answer_passes(ctx)) if checks else None
+        self._passes = answer_passes(ctx) if checks else None
+        self._adapt = None if self._passes is None else chain(self._passes)
         """What checks calls without changing them."""
         self._grammar = Grammar()
         self._rename = _rename_model(ctx)
@@ -308,13 +421,42 @@ class _Follower:
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
+        self._repeated: tuple[RepeatedFrame, int, Callable[[str], object]] | None = None
+        """What reads one more event of the kind of the last, the part that it belongs to, and who
+        has to know its text: such an event costs an eighth of another one."""
+        self._repeats = self._decoder.repeats and self._adapt is None and self._reads is None
+        self._chances = _CHANCES
         self.has_output = False
 
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
             return self._translator.feed(data)
+        if self._repeated is not None:
+            frame, index, collect = self._repeated
+            text = frame.text(data)
+            if text:
+                collect(text)
+                self._past.append(PartDelta(index, text))
+                return self._rename.feed(data) if self._rename else data
         self.has_output = True
-        return self._pass(self._splitter.feed(data))
+        pieces, before = self._splitter.feed(data), len(self._past)
+        passed = self._pass(pieces)
+        if self._repeats:
+            is_one = type(pieces) is tuple and len(self._past) == before + 1
+            is_one = is_one and self._splitter.readable is True
+            self._learn(data, self._past[-1] if is_one else None)
+        return passed
+
+    def _learn(self, data: bytes, event: Event | None) -> None:
+        """Expect more events like the one that these bytes are, if it is more of a text."""
+        if type(event) is not PartDelta or event.field != "text":
+            self._repeated, self._chances = None, _CHANCES
+            return
+        known = self._decoder.direct(event.index) if self._chances else None
+        frame = RepeatedFrame.learn(data, event.text) if known is not None else None
+        if frame is not None and known is not None and known[1] is not None:
+            self._chances -= 1
+            self._repeated = frame, event.index, known[1]
 
     def close(self) -> bytes:
         passed = b"" if self._translator else self._pass(self._splitter.close())
@@ -405,16 +547,17 @@ class _Follower:
     def _hand_over(self, what: str, before: int) -> tuple[_Translator, bytes]:
         """Encode the stream from here on; the events up to `before` have reached the client."""
         self._ctx.note("stream-mended", what)
-        ctx, past, adapt = self._ctx, self._past, self._adapt
-        if adapt is not None:
+        ctx, past, passes = self._ctx, self._past, self._passes
+        if passes is not None:
             # They went through the passes already.
             translator = _Translator(
-                self._target, ctx, self._outcome, self._decoder, adapt=adapt, grammar=self._grammar
-            )
+                self._target, ctx, self._outcome, self._decoder, passes=passes,
+                grammar=self._grammar,
+            )  # fmt: skip
             written = b"".join(translator.encode(past)[before:])
         else:
-            passes = chain(answer_passes(ctx))
-            translator = _Translator(self._target, ctx, self._outcome, self._decoder, adapt=passes)
+            passes = answer_passes(ctx)
+            translator = _Translator(self._target, ctx, self._outcome, self._decoder, passes=passes)
             translator.write(past[:before])
             written = translator.write(past[before:])
         self._translator, self._past = translator, []

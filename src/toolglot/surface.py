@@ -4,9 +4,9 @@ Adapting passes read these facts instead of testing for names, so that a protoco
 one place and a new one needs no change elsewhere.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -599,6 +599,29 @@ class _Pair:
 
     def __eq__(self, value: object) -> bool:
         return isinstance(value, _Pair) and self.one is value.one and self.other is value.other
+
+
+_T = TypeVar("_T")
+
+
+def once_per_pair(make: Callable[[Surface, Surface], _T]) -> Callable[[Surface, Surface], _T]:
+    """Compute once what depends on nothing but two surfaces, which are known by their identity."""
+    known: dict[tuple[int, int], tuple[Surface, Surface, _T]] = {}
+
+    @wraps(make)
+    def found(one: Surface, other: Surface) -> _T:
+        entry = known.get((id(one), id(other)))
+        if entry is None:
+            if len(known) >= _MOST_PAIRS:
+                known.clear()
+            # Both are kept as well, or others might get their places in memory.
+            entry = known[id(one), id(other)] = one, other, make(one, other)
+        return entry[2]
+
+    return found
+
+
+_MOST_PAIRS: Final = 512
 
 
 def differences(one: Surface, other: Surface) -> frozenset[str]:

@@ -2,15 +2,19 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.laws.corpus import PATH, fixture_id, fixtures, load
 from tests.laws.streams import decode, stream_of
 from tests.wires import answer, words
 
 import toolglot
-from toolglot import decode_response, encode_response
+from toolglot import decode_request, decode_response, encode_response
+from toolglot.adapt import REQUEST_PASSES, active_passes
+from toolglot.context import Context
 from toolglot.errors import StreamError
 from toolglot.events import Failed, Finished, PartDelta, PartStarted, fold
 from toolglot.ir import ApiError, Text
-from toolglot.registry import PROTOCOLS
+from toolglot.providers import book_names, surface_for
+from toolglot.registry import PROTOCOLS, get_protocol
 
 
 def shout(request, ctx):
@@ -123,3 +127,45 @@ def test_an_error_of_a_users_event_pass_is_not_an_answer():
     translator = toolglot.StreamTranslator("ollama", "anthropic", event_passes=(_Refuse,))
     written = translator.feed(stream_of("ollama", said)) + translator.close()
     assert fold(decode("anthropic", [written])).message == "no"
+
+
+def targets():
+    """What each protocol accepts, and each provider of it: for models of all families."""
+    models = ("gpt-5.4", "claude-opus-4-8", "gemini-3-pro", "mistral-large-latest", "deepseek-chat")
+    found = [get_protocol(name).SURFACE for name in PROTOCOLS]
+    found += [
+        surface_for(provider, protocol, model)
+        for provider in book_names()
+        for protocol in PROTOCOLS
+        for model in models
+    ]
+    return list({id(each): each for each in found}.values())
+
+
+TARGETS = targets()
+
+
+@pytest.mark.parametrize(("name", "file"), fixtures("request"), ids=fixture_id)
+def test_a_pass_that_is_left_out_has_nothing_to_do(name, file):
+    """For every provider and model that a rule book knows."""
+    path = PATH if name == "gemini" else ""
+    request = decode_request(load(file), source=name, path=path)
+    source = get_protocol(name).SURFACE
+    for target in TARGETS:
+        if target.name == name:
+            continue
+        ctx, adapted = Context(source=source, target=target), request
+        active = {*active_passes(source, target)}
+        for adapt in REQUEST_PASSES:
+            before, noted = adapted, len(ctx.notes())
+            adapted = adapt(adapted, ctx)
+            assert adapt in active or (adapted is before and len(ctx.notes()) == noted)
+
+
+def test_passes_that_cannot_apply_are_left_out():
+    for name in PROTOCOLS:
+        for target in TARGETS:
+            source = get_protocol(name).SURFACE
+            passes = active_passes(source, target)
+            assert passes is active_passes(source, target)
+            assert set(passes) < set(REQUEST_PASSES)

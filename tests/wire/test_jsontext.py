@@ -295,3 +295,28 @@ def test_split_in_any_spelling(data):
 def test_escaped_colons_hide_no_duplicate_key(data):
     with pytest.raises(DecodeError, match="twice"):
         jsontext.decode(data)
+
+
+SPELLINGS = [
+    {"separators": (",", ":")},
+    {},
+    {"indent": 2},
+    {"indent": "\t"},
+    {"separators": (" ,\n", " : ")},
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("doubled", ["", ', "model": "two"', ',"model":1', ',\n  "model": "two"'])
+def test_an_object_is_split_in_every_spelling_unless_a_key_is_there_twice(spelling, doubled):
+    value = {"model": "a: b", "tools": [{"name": "é", "n": 1}], "é": {}, "stream": True}
+    text = json.dumps(value, ensure_ascii=False, **spelling)
+    if doubled:
+        text = text[:-1].rstrip() + doubled + "}"
+    found = jsontext.split(text.encode(), "tools")
+    if doubled:
+        assert found is None
+        return
+    assert found is not None
+    assert json.loads(found.member) == value.pop("tools")
+    assert json.loads(found.rest) == value

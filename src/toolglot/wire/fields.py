@@ -7,6 +7,9 @@ field by forgetting it. A member that is `null` counts as absent and remains in 
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import cache, partial
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import Any, Final, NoReturn
 
 from toolglot.context import Context
@@ -297,10 +300,20 @@ def read_settings(fields: Fields, table: tuple[Setting, ...]) -> Json:
 
 def write_settings(wire: Json, value: Any, table: tuple[Setting, ...]) -> None:
     """The reverse of `read_settings`."""
-    for field, key, kind in table:
-        setting = getattr(value, field)
-        if setting is not None:
-            wire[key] = list(setting) if kind == "texts" else setting
+    # Most are not set: asking for all at once takes a fifth of the steps.
+    settings = _getter(table)(value)
+    given = compress(zip(table, settings, strict=True), map(_is_given, settings))
+    for (_, key, kind), setting in given:
+        wire[key] = list(setting) if kind == "texts" else setting
+
+
+_is_given: Final = partial(is_not, None)
+
+
+@cache
+def _getter(table: tuple[Setting, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gets the settings of a table, which has two at least."""
+    return attrgetter(*(field for field, _, _ in table))
 
 
 _READERS: Final = {

@@ -17,7 +17,7 @@ MAX_LINE: Final = 64 * 1024 * 1024
 class SseDecoder:
     """Bytes to (event name, data) pairs."""
 
-    __slots__ = ("_cr", "_data", "_first", "_held", "_name", "_size", "_tail")
+    __slots__ = ("_cr", "_data", "_first", "_held", "_name", "_size", "_tail", "between")
 
     def __init__(self) -> None:
         self._tail: list[bytes] = []
@@ -27,13 +27,18 @@ class SseDecoder:
         self._held = 0
         self._cr = False
         self._first = True
+        self.between = False
+        """Whether the bytes so far ended with an event, so that the next may be one more."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         """The events that these bytes complete."""
-        if not (self._tail or self._data or self._first or self._cr or self._name):
-            one = only_event(data)
-            if one is not None:
-                return [one]
+        if self.between and (one := only_event(data)) is not None:
+            return [one]
+        events = self._lines(data)
+        self.between = not (self._tail or self._data or self._first or self._cr or self._name)
+        return events
+
+    def _lines(self, data: bytes) -> list[tuple[str, bytes]]:
         if self._cr and data:
             # A CR ended the last piece; an LF that follows belongs to it.
             self._cr = False
@@ -92,18 +97,20 @@ class SseDecoder:
 
 def only_event(data: bytes) -> tuple[str, bytes] | None:
     """The event in bytes that hold one and nothing else, as most do; None if they may not."""
-    start, name = 0, ""
+    start, name = 6, ""
     end = data.find(b"\n")
-    if data[:7] == b"event: ":
-        start, name = end + 1, data[7:end].decode("utf-8", "replace").strip()
+    if data[:6] != b"data: ":
+        if not data.startswith(b"event: ") or not data.startswith(b"data: ", end + 1):
+            return None
+        start, name = end + 7, data[7:end].decode("utf-8", "replace").strip()
         end = data.find(b"\n", start)
-    if data[start : start + 6] != b"data: " or len(data) > MAX_LINE:
+    if end > MAX_LINE:
         return None
     cr = data.find(b"\r")
     if cr < 0 and data[end:] == b"\n\n":
-        return name, data[start + 6 : end]
+        return name, data[start:end]
     if cr == end - 1 and data[end:] == b"\n\r\n":
-        return name, data[start + 6 : cr]
+        return name, data[start:cr]
     return None
 
 

@@ -1,11 +1,13 @@
 """What the stream decoders and encoders of all protocols share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, starmap
 from typing import Any, ClassVar, Final, Protocol
 
 from toolglot.context import Context
 from toolglot.events import (
+    Direct,
     Event,
     Failed,
     Finished,
@@ -39,6 +41,10 @@ class OpenParts:
     def __len__(self) -> int:
         return len(self._indices)
 
+    def key(self, index: int) -> Hashable:
+        """The key of an open part, by its number."""
+        return next((key for key, number in self._indices.items() if number == index), None)
+
     def index(self, key: Hashable) -> int | None:
         """The number of an open part."""
         return self._indices.get(key)
@@ -69,7 +75,7 @@ class OpenParts:
 class Framing(Protocol):
     """Bytes cut anywhere to the events that they hold: the name of each, if any, and its data."""
 
-    def feed(self, data: bytes) -> Iterable[tuple[str, bytes]]:
+    def feed(self, data: bytes) -> Sequence[tuple[str, bytes]]:
         """The events that these bytes complete."""
         ...
 
@@ -114,10 +120,13 @@ class BaseStreamDecoder(ABC):
         self._count = 0
         self._begun = self._over = False
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """The events that these bytes complete."""
-        for name, payload in self._framing.feed(data):
-            yield from self.read(name, payload)
+        framed = self._framing.feed(data)
+        if len(framed) == 1:
+            # As most pieces of a live stream.
+            return self.read(*framed[0])
+        return chain.from_iterable(starmap(self.read, framed))
 
     def close(self) -> Iterator[Event]:
         """What the end of the bytes means: nothing after a complete response, else an error."""
@@ -125,6 +134,20 @@ class BaseStreamDecoder(ABC):
             yield from self.read(name, payload)
         if not self._over:
             yield from self._at_end()
+
+    @property
+    def between_events(self) -> bool:
+        """Whether the bytes so far ended with an event, in a protocol whose events are frames."""
+        return getattr(self._framing, "between", False)
+
+    repeats: ClassVar[bool] = False
+    """Whether servers write the deltas of a part alike; then there is `direct`."""
+
+    def direct(self, _index: int) -> Direct | None:
+        """How the text of an open part goes past this decoder, if it was read elsewhere; None: it
+        has to be read here.
+        """
+        return None
 
     @abstractmethod
     def read(self, name: str, payload: bytes, value: Json | None = None, /) -> Iterable[Event]:
@@ -171,6 +194,11 @@ class BaseStreamEncoder(ABC):
     def encode(self, event: Event) -> bytes:
         """The bytes of one event; some have none."""
         return self._writers[type(event)](self, event)
+
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        """What writes more text of an open part that has got some before, until it ends."""
+        write = self._part_delta
+        return lambda text: write(PartDelta(index, text))
 
     def close(self) -> bytes:
         """Nothing: the last event has ended the stream."""

@@ -31,7 +31,7 @@ _TOOLS: Final = "tools"
 _TEXTS: Final = 64
 _LONGEST: Final = 2**18
 """How many texts of tools are cached, and how many bytes one of them may have."""
-_STEPS: Final = 8 * _TEXTS
+_STARTS: Final = 2 * _TEXTS
 _SCHEMAS: Final = 1024
 _LONGEST_SCHEMA: Final = 2**16
 """How many schemas are cached, and how many bytes one of them may have."""
@@ -66,7 +66,12 @@ def recall(work: Callable[[_S, Context], _R], tools: _S, ctx: Context) -> _R:
     """
     if tools is not ctx.known:
         return work(tools, ctx)
-    made = _make(_Step(work, tools, ctx))
+    steps = ctx.tool_steps
+    if steps is None:
+        steps = ctx.tool_steps = _steps(_Start(tools, ctx))
+    made = steps.get(work)
+    if made is None or made.tools is not tools:
+        made = steps[work] = _make(work, tools, ctx)
     ctx.merge_notes(made.ctx)
     ctx.known = made.value
     return made.value  # type: ignore[no-any-return]
@@ -81,43 +86,53 @@ def _read(text: bytes) -> Any:
     return jsontext.proved(text)
 
 
-class _Step:
-    """Work on known tools, which are the same only if they are the same object."""
+class _Start:
+    """Known tools before the first step of a translation: the same only if they are the same
+    object, on their way between the same surfaces with the same options.
+    """
 
-    __slots__ = ("_hash", "ctx", "same")
+    __slots__ = ("_hash", "_options", "_same")
 
-    def __init__(self, work: Callable[..., Any], tools: Any, ctx: Context) -> None:
-        self.same = (work, tools, ctx.source, ctx.target)
-        self.ctx = ctx
-        self._hash = hash(tuple(map(id, self.same)))
+    def __init__(self, tools: Any, ctx: Context) -> None:
+        self._same = (tools, ctx.source, ctx.target)
+        self._options = ctx.options
+        self._hash = hash(tuple(map(id, self._same)))
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, _Step)
-            and all(map(is_, self.same, other.same))
-            and self.ctx.options == other.ctx.options
+            isinstance(other, _Start)
+            and all(map(is_, self._same, other._same))
+            and self._options == other._options
         )
 
 
 class _Made(Struct, frozen=True):
-    """What some work made, and the context with its notes."""
+    """What some work made of tools, and the context with its notes."""
 
+    tools: Any
     value: Any
     ctx: Context
 
 
-@lru_cache(maxsize=_STEPS)
-def _make(step: _Step) -> _Made:
-    work, tools, source, target = step.same
-    # The work gets a context of its own, and so does the key: the request's must not be kept alive.
-    ctx = Context(step.ctx.options, source=source, target=target)
-    ctx.tool_paths, step.ctx = step.ctx.tool_paths, ctx
+@lru_cache(maxsize=_STARTS)
+def _steps(_start: _Start) -> dict[Any, _Made]:
+    """What was made of the tools so far, by the work that made it. Found once for a translation:
+    that saves a third of what known tools cost.
+    """
+    return {}
+
+
+def _make(work: Callable[..., Any], tools: Any, asked: Context) -> _Made:
+    # The work gets a context of its own: the request's must not be kept alive.
+    ctx = Context(asked.options, source=asked.source, target=asked.target)
+    ctx.tool_paths = asked.tool_paths
+    ctx.schema_texts = asked.schema_texts
     value = work(tools, ctx)
-    ctx.schema_texts.clear()
-    return _Made(value, ctx)
+    ctx.schema_texts = {}
+    return _Made(tools, value, ctx)
 
 
 # --- one schema -----------------------------------------------------------------------------------

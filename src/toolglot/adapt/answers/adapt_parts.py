@@ -10,6 +10,7 @@ from toolglot.adapt.calls.arguments import HeldArguments, made_id, normalise, ta
 from toolglot.adapt.messages.content import accepts, cited, describe, shows
 from toolglot.context import Context
 from toolglot.events import (
+    Direct,
     Event,
     Finished,
     OpaqueEvent,
@@ -83,6 +84,10 @@ class AdaptParts:
             return (event,)
         adapt = _ADAPT.get(type(event))
         return adapt(self, event) if adapt else (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """Arguments that may be no object, and what the client does not get, have to go through."""
+        return None if index in self._held or index in self._left_out else (index, None)
 
     # --- parts
 

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Failed, PartDelta, PartEnded
+from toolglot.events import Direct, Event, Failed, PartDelta, PartEnded
 from toolglot.ir import ApiError, ErrorKind
 
 _TEMPORARY: Final[frozenset[ErrorKind]] = frozenset({"server", "timeout", "overloaded"})
@@ -51,3 +51,7 @@ class LeavePartOpen:
             return (event,)
         events, self._ends = [*self._ends, event], []
         return events
+
+    def direct(self, index: int) -> Direct | None:
+        """What follows the end of a part that broke off has to go through."""
+        return None if self._ends else (index, None)

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Finished, PartDelta, PartEnded, PartStarted
+from toolglot.events import Direct, Event, Finished, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Choice, FunctionTool, Response, StopReason, ToolCall
 
 _DECODED: Final = frozenset({"answer-mended", "arguments-normalised", "id-made", "name-made"})
@@ -89,6 +89,10 @@ class MendCalls:
         elif isinstance(event, Finished) and self._called:
             return (self._stopped(event),)
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """The first arguments of a call have to go through."""
+        return None if index in self._empty else (index, None)
 
     def _call(self, event: PartStarted, call: ToolCall) -> PartStarted:
         self._called.add(event.choice)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Started
+from toolglot.events import Direct, Event, Started
 
 
 def requested_model(ctx: Context) -> str:
@@ -30,3 +30,7 @@ class NameModel:
         if isinstance(event, Started) and self._model:
             return (replace(event, model=self._model),)
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """No text changes."""
+        return index, None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from toolglot.adapt.messages.turns import flat_parts, is_flat
 from toolglot.context import Context
-from toolglot.events import Event, Finished, Growing, PartDelta, PartEnded, PartStarted
+from toolglot.events import Direct, Event, Finished, Growing, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Response, ToolCall
 
 
@@ -31,6 +31,10 @@ class SerializeParts:
                 return ()
             self._open = event.index  # type: ignore[union-attr]
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """What waits has to go through."""
+        return None if index in self._waiting and index != self._open else (index, None)
 
     def _next(self, event: Event) -> list[Event]:
         """The end of the open part, then those that waited for it, up to one that is still open."""

@@ -6,7 +6,7 @@ one piece, and is folded at the end.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
@@ -26,6 +26,7 @@ from toolglot.adapt.tools.emulated import dialect_of
 from toolglot.context import Context, Options
 from toolglot.errors import StreamError
 from toolglot.events import (
+    Direct,
     Event,
     Finished,
     PartEnded,
@@ -121,6 +122,25 @@ def chain(passes: Iterable[StreamPass]) -> _Feed:
     for each in passes:
         combined = each.feed if combined is None else _then(combined, each.feed)
     return combined or _unchanged
+
+
+def direct(passes: Sequence[StreamPass]) -> Callable[[int], Direct | None] | None:
+    """How text goes past all these passes; None: it has to go through one of them, always."""
+    skips = [getattr(each, "direct", None) for each in passes]
+    if None in skips:
+        return None
+    known = cast("list[Callable[[int], Direct | None]]", skips)
+
+    def find(index: int) -> Direct | None:
+        collect: Callable[[str], object] | None = None
+        for skip in known:
+            found = skip(index)
+            if found is None or (found[1] is not None and collect is not None):
+                return None
+            index, collect = found[0], found[1] or collect
+        return index, collect
+
+    return find
 
 
 def _then(one: _Feed, other: _Feed) -> _Feed:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from toolglot.context import Context, Options
-from toolglot.events import Event, Started, UsageSeen
+from toolglot.events import Direct, Event, Started, UsageSeen
 from toolglot.ir import Usage
 
 _COUNTS: Final = ("input", "cache_read", "cache_write")
@@ -55,3 +55,7 @@ class ScaleUsage:
             words = f"a window of {options.window} tokens counts as {options.client_window}"
             self._ctx.note("usage-scaled", "usage", words)
         return (replace(event, usage=scaled(event.usage, self._ctx.options)),)
+
+    def direct(self, index: int) -> Direct | None:
+        """No text changes."""
+        return index, None

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, PartDelta, PartEnded, PartStarted
+from toolglot.events import Direct, Event, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Message, Request, ToolCall
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
@@ -145,6 +145,10 @@ class WrapArguments:
         elif isinstance(event, PartEnded) and event.index in self._held:
             return self._end(event)
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """Arguments that may be no object have to go through."""
+        return None if index in self._held else (index, None)
 
     def _delta(self, event: PartDelta) -> Sequence[Event]:
         held, others = self._held[event.index]

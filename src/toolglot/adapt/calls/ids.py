@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.aliases import DIGEST, FREE, Aliases, all_fit
 from toolglot.context import Context, Options
-from toolglot.events import Event, PartStarted
+from toolglot.events import Direct, Event, PartStarted
 from toolglot.ir import Message, Request, ToolCall, ToolResult
 from toolglot.surface import ID_RULES, IdentifierRule
 
@@ -111,6 +111,10 @@ class PrefixIds:
             path = self._ctx.part_at(event.index)
             return (replace(event, part=self._respell(event.part, path)),)
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """No text changes."""
+        return index, None
 
 
 def _answering(ctx: Context) -> _Respell:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.events import Event, Growing, PartDelta, PartEnded, PartStarted
+from toolglot.events import Direct, Event, Growing, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Part, ToolCall
 from toolglot.undo import Live
 
@@ -34,6 +34,10 @@ class UndoCalls:
         if isinstance(event, PartEnded):
             return self._end(event)
         return (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """Arguments that change have to go through."""
+        return None if index in self._held or index in self._live else (index, None)
 
     def _start(self, event: PartStarted, call: ToolCall) -> Sequence[Event]:
         steps = self._undo.steps(call.name)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from toolglot.adapt.reasoning.kept_state import keep_state
 from toolglot.adapt.reasoning.sealed_state import Place, SealedState, pack, words_of
 from toolglot.context import Context
-from toolglot.events import Event, Finished, Growing, PartDelta, PartEnded, PartStarted
+from toolglot.events import Direct, Event, Finished, Growing, PartDelta, PartEnded, PartStarted
 from toolglot.ir import Part, Reasoning, Response, Text, ToolCall
 from toolglot.surface import Surface
 from toolglot.wire import jsontext
@@ -69,6 +69,13 @@ class SealState:
             return (event,) if part.index == event.index else (PartDelta(part.index, event.text),)
         handle = _HANDLERS.get(type(event))
         return handle(self, event) if handle else (event,)
+
+    def direct(self, index: int) -> Direct | None:
+        """Text goes by once the client has the part, but is collected; summaries may need gaps."""
+        part = self._open[index]
+        if part.texts is None and (part.field != "text" or part.piece):
+            return None
+        return part.index, part.growing.texts.append
 
     def _delta(self, part: _Open, event: PartDelta) -> Sequence[Event]:
         """More of reasoning, or something else than text."""

@@ -65,7 +65,7 @@ def _listed(kind: str, patterns: frozenset[str]) -> bool:
 def map_provider_tools(request: Request, ctx: Context) -> Request:
     """Replace the tools of another provider by what the target has for the same purpose."""
     source, target = ctx.tool_surfaces
-    declared = any(
+    declared = ProviderTool in map(type, request.tools) and any(
         type(tool) is ProviderTool and not accepts_own(tool, target) for tool in request.tools
     )
     items = {

@@ -122,15 +122,17 @@ def alias_names(request: Request, ctx: Context) -> Request:
     return _Renaming(changed, ctx).request(request)
 
 
-def _names(request: Request) -> Iterator[str]:
+def _names(request: Request) -> list[str]:
     """The names of all tools, those that are declared before those that are only called."""
-    for tool in request.tools:
-        if isinstance(tool, (FunctionTool, CustomTool)):
-            yield tool.name
-    for message in request.messages:
-        for part in message.parts:
-            if isinstance(part, (ToolCall, ToolResult)) and part.name is not None:
-                yield part.name
+    return [
+        *[tool.name for tool in request.tools if isinstance(tool, (FunctionTool, CustomTool))],
+        *(
+            part.name
+            for message in request.messages
+            for part in message.parts
+            if isinstance(part, (ToolCall, ToolResult)) and part.name is not None
+        ),
+    ]
 
 
 class _Renaming:

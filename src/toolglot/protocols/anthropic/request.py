@@ -1,17 +1,24 @@
 """Requests of Anthropic Messages, both ways."""
 
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from toolglot.context import Context
 from toolglot.ir import (
     Json,
     Message,
     OutputFormat,
+    Part,
     ReasoningSettings,
     Request,
     Role,
+    Text,
 )
-from toolglot.protocols.anthropic.parts import decode_content, encode_content
+from toolglot.protocols.anthropic.parts import (
+    content_form,
+    decode_content,
+    encode_content,
+    plain_part,
+)
 from toolglot.protocols.anthropic.surface import (
     NAME,
     SERVICE_TIER,
@@ -46,7 +53,11 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     model = fields.text("model")
     if fields.peek("messages") is None:
         fields.fail("messages", "expected array, but it is missing")
-    messages = tuple(map(_decode_message, fields.each("messages")))
+    values = fields.maybe_list("messages") or ()
+    messages = tuple(
+        _plain_message(value) or _decode_message(fields.element(value, "messages", index))
+        for index, value in enumerate(values)
+    )
     system = _decode_system(fields)
     tools = decode_tools(fields)
     choice, parallel = decode_choice(fields)
@@ -87,6 +98,22 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
 
 
 # --- messages -------------------------------------------------------------------------------------
+
+
+def _plain_message(value: Any) -> Message | None:
+    """A message of plain blocks with nothing else about it; None: it has to be read with care."""
+    if type(value) is not dict or len(value) != 2:  # noqa: PLR2004 - role and content
+        return None
+    role, content = value.get("role"), value.get("content")
+    if role not in ("user", "assistant", "system"):
+        return None
+    if type(content) is str:
+        return Message(role=role, parts=(Text(text=content),))
+    parts = tuple(map(plain_part, content)) if type(content) is list else (None,)
+    if None in parts:
+        return None
+    found = cast("tuple[Part, ...]", parts)
+    return Message(role=role, parts=found, wire_form=content_form(found))
 
 
 def _decode_message(fields: Fields) -> Message:

@@ -17,6 +17,7 @@ from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.events import (
     DeltaField,
+    Direct,
     Event,
     Failed,
     Finished,
@@ -70,6 +71,8 @@ _NO_DELTA: Final[tuple[str, DeltaField, type[Part] | None]] = ("", "text", None)
 class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
+    repeats = True
+
     def __init__(self, ctx: Context) -> None:
         super().__init__(WireDocument(ctx, NAME, SURFACE.minor), SseDecoder())
         self._kinds: dict[int, type[Part]] = {}
@@ -98,6 +101,17 @@ class StreamDecoder(BaseStreamDecoder):
         if kind == "content_block_delta" and (delta := self._plain_delta(value)) is not None:
             return (delta,)
         return self._other(kind, value)
+
+    def direct(self, index: int) -> Direct | None:
+        block = cast("int", self._parts.key(index))
+        pieces = self._inputs[block][1] if self._kinds[block] is ToolCall else None
+
+        def collect(text: str) -> None:
+            self._count += 1
+            if pieces is not None:
+                pieces.append(text)
+
+        return index, collect
 
     def _other(self, kind: str, value: Json) -> Iterator[Event]:
         reader = _READERS.get(kind)

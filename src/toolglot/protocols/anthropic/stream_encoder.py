@@ -1,5 +1,6 @@
 """Streams of Anthropic Messages: events to bytes."""
 
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 from msgspec.structs import replace
@@ -42,6 +43,7 @@ from toolglot.wire.sse import frame
 from toolglot.wire.stream_base import BaseStreamEncoder
 
 _DELTA_START: Final = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
+_DELTA_END: Final = b"}}\n\n"
 _DELTA: Final[dict[tuple[str, str], bytes]] = {
     ("text", "text"): b',"delta":{"type":"text_delta","text":',
     ("thinking", "text"): b',"delta":{"type":"thinking_delta","thinking":',
@@ -131,6 +133,13 @@ class StreamEncoder(BaseStreamEncoder):
         self._pieces[index] = event.piece
         return _delta(number, start, "\n\n" + event.text if gap else event.text)
 
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        number, kind = self._blocks.get(index, (b"", ""))
+        start = _DELTA.get((kind, "text"))
+        if start is None:
+            return super().text_writer(index)
+        return jsontext.writer(b"".join((_DELTA_START, number, start)), _DELTA_END)
+
     def _citation(self, event: PartDelta, number: bytes) -> bytes:
         wire = encode_citation(event.citation, self._ctx) if event.citation else None
         if wire is None:
@@ -171,7 +180,7 @@ class StreamEncoder(BaseStreamEncoder):
 
 
 def _delta(number: bytes, start: bytes, text: str) -> bytes:
-    return b"".join((_DELTA_START, number, start, jsontext.encode(text), b"}}\n\n"))
+    return b"".join((_DELTA_START, number, start, jsontext.encode(text), _DELTA_END))
 
 
 def _frame(kind: str, **members: Any) -> bytes:

@@ -1,5 +1,6 @@
 """Streams of Gemini: events to bytes."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -93,6 +94,12 @@ class StreamEncoder(BaseStreamEncoder):
             self._pieces[event.index] = event.piece
             text = "\n\n" + text
         return b"".join((_START, json_line(text), middle))
+
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        middle = self._parts[index][2]
+        if middle is None:
+            return super().text_writer(index)
+        return lambda text: b"".join((_START, json_line(text), middle))
 
     def _part_ended(self, event: PartEnded) -> bytes:
         part, choice, _ = self._parts.pop(event.index)

@@ -93,7 +93,11 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.system is not None:
         messages += _encode_message(request.system, ctx, own=own)
     for message in request.messages:
-        messages += _encode_message(message, ctx, own=own)
+        plain = _plain_message(message)
+        if plain is not None:
+            messages.append(plain)
+        else:
+            messages += _encode_message(message, ctx, own=own)
     body["messages"] = messages
     body |= encode_tools(request.tools, ctx)
     if request.tool_choice is not None:
@@ -147,6 +151,25 @@ def _decode_message(fields: Fields, calls: Calls) -> Message:
         wire_form=NAME if listed and bare else "",
         extras=fields.rest(),
     )
+
+
+def _plain_message(message: Message) -> Json | None:
+    """A text and nothing else, or the result of a call that is one; None: all others."""
+    parts = message.parts
+    if len(parts) != 1 or message.role == "assistant" or message.name is not None or message.extras:
+        return None
+    part = parts[0]
+    if type(part) is Text:
+        plain = part.cache is None and not part.extras and message.wire_form != NAME
+        return {"role": message.role, "content": part.text} if plain else None
+    if type(part) is not ToolResult or part.name is not None or part.is_error:
+        return None
+    if part.cache or part.extras or len(part.parts) != 1 or part.wire_form == NAME:
+        return None
+    text = part.parts[0]
+    if type(text) is not Text or text.cache is not None:
+        return None
+    return {"role": "tool", "tool_call_id": part.id, "content": text.text}
 
 
 def _encode_message(message: Message, ctx: Context, *, own: bool) -> Iterator[Json]:

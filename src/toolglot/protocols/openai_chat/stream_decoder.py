@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
-from toolglot.events import Event, Failed, Finished, PartDelta, Started, UsageSeen
+from toolglot.events import Direct, Event, Failed, Finished, PartDelta, Started, UsageSeen
 from toolglot.ir import (
     NO_EXTRAS,
     ApiError,
@@ -36,6 +36,7 @@ from toolglot.protocols.openai_chat._message import (
     is_sealed,
     signature_of,
 )
+from toolglot.protocols.openai_chat._plain_chunk import plain_delta
 from toolglot.protocols.openai_chat.parts import PIECES, piece_text
 from toolglot.protocols.openai_chat.response import decode_response, decode_stop, decode_usage
 from toolglot.protocols.openai_chat.surface import NAME, SERVICE_TIERS, SURFACE, with_variants
@@ -48,6 +49,8 @@ from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _MOST_CHOICES: Final = 1024
 _NO_STATUS: Final = 600
+_MOST_ODD: Final = 8
+"""Chunks of an unusual shape in a row after which none of the usual one is expected any more."""
 _LEGACY: Final = -1
 """The slot of a call in the form before tools."""
 
@@ -102,11 +105,15 @@ class _Choice:
 class StreamDecoder(BaseStreamDecoder):
     """Bytes to events."""
 
+    repeats = True
+
     def __init__(self, ctx: Context) -> None:
         super().__init__(WireDocument(ctx, NAME, SURFACE.minor), SseDecoder())
         self._choices: dict[int, _Choice] = {}
         self._usage: Usage | None = None
         self._noted: set[str] = set()
+        self._odd = 0
+        """How many chunks in a row had another shape than the usual one."""
 
     def _at_end(self) -> Iterator[Event]:
         if self._choices and all(choice.stop for choice in self._choices.values()):
@@ -118,7 +125,11 @@ class StreamDecoder(BaseStreamDecoder):
         if self._over:
             return ()
         self._count += 1
-        if value is None and payload.strip() == b"[DONE]":
+        if value is None and name != "error" and self._odd < _MOST_ODD:
+            delta = self._usual(payload)
+            if delta is not None:
+                return (delta,)
+        if value is None and payload[:1] != b"{" and payload.strip() == b"[DONE]":
             return self._done()
         value = parse(payload, self._ctx, self._count, value)
         if value is None:
@@ -128,6 +139,19 @@ class StreamDecoder(BaseStreamDecoder):
         delta = self._plain_delta(value)
         return self._other(value) if delta is None else (delta,)
 
+    def direct(self, index: int) -> Direct | None:
+        key = self._parts.key(index)
+        call = key if isinstance(key, _Call) else None
+        if call is None and key not in _TEXTS.values():
+            return None
+
+        def collect(text: str) -> None:
+            self._count += 1
+            if call is not None:
+                call.pieces.append(text)
+
+        return index, collect
+
     def _other(self, value: Json) -> Iterator[Event]:
         try:
             yield from self._chunk(value)
@@ -135,18 +159,47 @@ class StreamDecoder(BaseStreamDecoder):
             self._skip(str(error))
 
     def _plain_delta(self, value: Json) -> PartDelta | None:
-        """By far the most chunks: more of an open text or call of the only choice."""
+        """By far the most chunks: more of an open text, reasoning or call of the only choice."""
         delta = _only_delta(value)
-        if delta is None or len(delta) != 1:
+        if not delta:
             return None
-        text = delta.get("content")
-        if type(text) is str and text:
-            index = self._parts.index((0, "content"))
-            return None if index is None else PartDelta(index, text)
-        entries = delta.get("tool_calls")
-        return (
-            self._plain_piece(entries[0]) if type(entries) is list and len(entries) == 1 else None
-        )
+        ((key, more),) = delta.items() if len(delta) == 1 else _only_member(delta)
+        place = _TEXTS.get(key)
+        if place is not None:
+            index = self._parts.index(place)
+            plain = index is not None and type(more) is str and more
+            return PartDelta(index, more) if plain else None  # type: ignore[arg-type]  # not None
+        if key == "tool_calls" and type(more) is list and len(more) == 1:
+            return self._plain_piece(more[0])
+        return None
+
+    def _usual(self, payload: bytes) -> PartDelta | None:
+        """The same, of a chunk whose shape is the usual one."""
+        delta = plain_delta(payload)
+        if delta is None:
+            self._odd += 1
+            return None
+        self._odd = 0
+        pieces, text, words = delta.tool_calls, delta.content, delta.reasoning_content
+        if pieces is None:
+            if text:
+                index = None if words or delta.reasoning else self._parts.index(_TEXTS["content"])
+            else:
+                text = words
+                index = None if delta.reasoning else self._parts.index(_TEXTS["reasoning_content"])
+            return PartDelta(index, text) if text and index is not None else None
+        piece, choice = pieces[0], self._choices.get(0)
+        if text or words or delta.reasoning or choice is None:
+            return None
+        return self._more(choice, piece.index, piece.function.arguments)
+
+    def _more(self, choice: _Choice, place: int, piece: str) -> PartDelta | None:
+        """More of the arguments of an open call."""
+        call = choice.slots.get(place)
+        if call is None or not call.started or call.ended or not piece:
+            return None
+        call.pieces.append(piece)
+        return self._parts.delta(call, piece)
 
     def _plain_piece(self, entry: Any) -> PartDelta | None:
         if type(entry) is not dict or len(entry) != 2:  # noqa: PLR2004 - index and function
@@ -154,11 +207,10 @@ class StreamDecoder(BaseStreamDecoder):
         function, place, choice = entry.get("function"), entry.get("index"), self._choices.get(0)
         if type(function) is not dict or len(function) != 1 or type(place) is not int:
             return None
-        piece, call = function.get("arguments"), choice.slots.get(place) if choice else None
-        if call is None or not call.started or call.ended or type(piece) is not str or not piece:
+        piece = function.get("arguments")
+        if choice is None or type(piece) is not str:
             return None
-        call.pieces.append(piece)
-        return self._parts.delta(call, piece)
+        return self._more(choice, place, piece)
 
     def _leave(self, value: Json, known: frozenset[str], key: str | tuple[str, int] = "") -> None:
         """Name what is unknown of a chunk or a choice, each member once."""
@@ -479,6 +531,8 @@ _READERS: Final[dict[str, Callable[[StreamDecoder, _Choice, Any], Iterator[Event
     "function_call": StreamDecoder._function_call,
 }
 _KNOWN: Final = frozenset({"role", *_READERS})
+_TEXTS: Final = {key: (0, key) for key in ("content", *REASONING)}
+"""Members of a delta that are more of a text, and the key of its part for the first choice."""
 _CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage"})
 """What a chunk and a choice of it may hold that is read, or means nothing."""
@@ -508,11 +562,17 @@ def _only_delta(value: Json) -> Json | None:
     choices = value.get("choices")
     if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
         return None
-    if choice.get("finish_reason") or choice.get("index") or choice.get("logprobs"):
+    get = choice.get
+    if get("finish_reason") or get("index") or get("logprobs") or "usage" in choice:
         return None
-    delta = choice.get("delta")
-    plain = type(delta) is dict and "usage" not in choice and not value.get("usage")
-    return delta if plain else None
+    delta = get("delta")
+    return delta if type(delta) is dict and not value.get("usage") else None
+
+
+def _only_member(delta: Json) -> Iterable[tuple[str, Any]]:
+    """The one member of a delta that says something, beside the role and empty ones."""
+    said = [(key, value) for key, value in delta.items() if value and key != "role"]
+    return said if len(said) == 1 else (("", None),)
 
 
 def _is_whole(choice: _Choice) -> bool:

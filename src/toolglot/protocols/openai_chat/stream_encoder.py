@@ -158,6 +158,20 @@ class StreamEncoder(BaseStreamEncoder):
         opened.wrote = bool(part.arguments)
         return choice.write({"function_call": legacy_call(call, self._ctx)})
 
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        opened = self._open.get(index)
+        if opened is None or (type(opened.part) is Reasoning and opened.field != "text"):
+            return super().text_writer(index)
+        write, choice = jsontext.writer(opened.head, opened.tail), opened.choice
+        if type(opened.part) is not Text:
+            return write
+
+        def write_text(text: str) -> bytes:
+            choice.length += len(text)
+            return write(text)
+
+        return write_text
+
     def _part_delta(self, event: PartDelta) -> bytes:
         opened = self._open.get(event.index)
         if opened is None:

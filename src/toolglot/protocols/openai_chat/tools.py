@@ -37,7 +37,8 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
 def encode_tools(tools: tuple[Tool, ...], ctx: Context) -> Json:
     """The reverse: a list, and the search, which is a setting beside it."""
     wires = _encode_list(tools, ctx)
-    search = [wire for wire in wires if wire.keys() == {_SEARCH}]
+    found = ProviderTool in map(type, tools)
+    search = [wire for wire in wires if wire.keys() == {_SEARCH}] if found else []
     listed = [wire for wire in wires if wire not in search] if search else wires
     return ({"tools": listed} if listed else {}) | (search[-1] if search else {})
 

@@ -1,6 +1,7 @@
 """Streams of OpenAI Responses: events to bytes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, cast
 
 from msgspec import Struct
@@ -251,6 +252,12 @@ class StreamEncoder(BaseStreamEncoder):
         if opened.piece is not None and opened.key is None:
             return self._text(opened.piece, event.text)
         return self._thinking(opened, event.text, event.field, event.piece)
+
+    def text_writer(self, index: int) -> Callable[[str], bytes]:
+        opened = self._open.get(index)
+        if opened is None or opened.piece is None or opened.key is not None:
+            return super().text_writer(index)
+        return partial(self._text, opened.piece)
 
     def _text(self, piece: _Piece, text: str) -> bytes:
         if not text:
