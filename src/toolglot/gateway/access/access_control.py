@@ -26,6 +26,11 @@ class AccessControl:
         self._ledger = ledger
         self._limiter = RateLimiter()
 
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether clients need keys."""
+        return self._authenticator is not None
+
     async def authenticate(self, token: str | None) -> VirtualKey | None:
         """The key of a client; None where no keys are required."""
         if self._authenticator is None:

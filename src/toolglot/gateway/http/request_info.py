@@ -56,7 +56,7 @@ def _random_hex() -> str:
 
 def id_of(request: HttpRequest) -> str:
     """The id of a request, generated once."""
-    number = request.get(_ID)
+    number: str | None = request.get(_ID)
     if number is None:
         number = request[_ID] = request_id(request.headers.lower.get("x-request-id", ""))
     return number

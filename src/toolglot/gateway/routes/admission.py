@@ -13,7 +13,7 @@ from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry, Telem
 from toolglot.http1.server_request import HttpRequest
 from toolglot.ir import ApiError
 
-_TRACED: Final = ("traceparent", "tracestate")
+_TRACED: Final[tuple[str, ...]] = ("traceparent", "tracestate")
 
 
 class Admission:
@@ -22,6 +22,11 @@ class Admission:
     def __init__(self, access: AccessControl, telemetry: Telemetry) -> None:
         self.telemetry = telemetry
         self._access = access
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether clients need keys; else there is nobody to identify and nothing to check."""
+        return self._access.asks_for_keys
 
     async def authenticate(self, http: HttpRequest) -> str:
         """The id of the client's key; empty where no keys are required."""

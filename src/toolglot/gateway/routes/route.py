@@ -75,13 +75,17 @@ class ModelRoute(Struct, frozen=True):
             error: ApiError | None = None
             holder = None
             try:
-                body = await http.read()
-                request = read_incoming(http, self.protocol, prefix + http.path, body)
-                request = await admission.identify(request, telemetry)
-                holder = request.holder
-                await admission.check(request)
-                response = await self.handler(request, HttpWriter(http), telemetry)
-                if not response.begun:  # A stream has them already.
+                path = prefix + http.path
+                request = read_incoming(http, self.protocol, path, await http.read())
+                telemetry.record.asked_model = request.model
+                if admission.asks_for_keys:
+                    request = await admission.identify(request, telemetry)
+                    holder = request.holder
+                    await admission.check(request)
+                answer = self.handler(request, HttpWriter(http), telemetry)
+                del request  # The answer keeps its text as long as that is needed.
+                response = await answer
+                if holder is not None and not response.begun:  # A stream has them already.
                     response.headers.update(admission.limit_headers(holder))
             except REJECTIONS as problem:
                 error = from_rejection(problem)
