@@ -20,7 +20,6 @@ from msgspec.structs import fields, replace
 
 from toolglot.base_urls import endpoint_protocol, from_variable, is_same_server, profile_at
 from toolglot.context import ProviderOptions
-from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.gateway.toml_lines import located
 from toolglot.profiles import UnknownProviderError, get_profile, profiles
@@ -375,11 +374,17 @@ def _problems(config: Config) -> Iterator[tuple[str, str]]:
                 yield f"routes[{index}].to", f"no provider {provider_name!r}; known: {known}"
 
 
+def _is_dialect(name: str) -> bool:
+    from toolglot.dialects.table import DIALECTS  # noqa: PLC0415 - loading them takes time
+
+    return name in DIALECTS
+
+
 def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
     if provider.protocol is not None and provider.protocol not in PROTOCOLS:
         yield f"{where}.protocol", f"expected one of {', '.join(PROTOCOLS)}"
     dialect = (provider.tools or "").removeprefix("emulated").lstrip(":") or provider.dialect
-    if dialect not in (None, "native", "auto", "off", *DIALECTS):
+    if dialect not in (None, "native", "auto", "off") and not _is_dialect(dialect):
         yield where, f"no dialect {dialect!r}; `toolglot dialects` lists them"
     yield from _named_problems(where, provider)
     if provider.base_url is not None and not provider.base_url.startswith(_SCHEMES):
