@@ -37,7 +37,7 @@ class Admission:
         """Start the telemetry of a request for a model, before it is read."""
         http[PROTOCOL] = protocol
         given = http.headers.lower
-        headers = {name: given[name] for name in _TRACED if name in given}
+        headers: dict[str, str] = {name: given[name] for name in _TRACED if name in given}
         return self.telemetry.start_request(id_of(http), protocol, headers)
 
     async def identify(
