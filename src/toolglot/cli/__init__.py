@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Final
 
 from toolglot import __version__
+from toolglot.cli.parser import Parser
 from toolglot.errors import ToolglotError
 
 _COMMANDS: Final = (
@@ -84,20 +85,24 @@ def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
 
 
 def _parser(asked: str = "") -> argparse.ArgumentParser:
-    """The parser for one command, if that is asked for: the others need not be loaded, and take
-    half of the time in which `toolglot serve` starts.
-    """
-    parser = argparse.ArgumentParser(
+    """The parser for one command, if that is asked for: the others need not be loaded."""
+    parser = Parser(
         prog="toolglot",
         description="Translate LLM requests, responses and tool calls between protocols.",
         epilog="`toolglot COMMAND --help` explains a command, with examples.",
     )
+    parser.set_defaults(run=partial(_help, parser))
     parser.add_argument("--version", action="version", version=f"toolglot {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for command in (asked,) if asked in _COMMANDS else _COMMANDS:
         module = _MODULES.get(command, command.replace("-", "_"))
         import_module(f"toolglot.cli.{module}").add(commands)
     return parser
+
+
+def _help(parser: argparse.ArgumentParser, _args: argparse.Namespace) -> int:
+    parser.print_help()
+    return 0
 
 
 def _speak_utf8() -> None:
