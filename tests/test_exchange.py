@@ -311,3 +311,39 @@ def test_what_a_server_measured_itself_stays():
     exchange.request(encode_request(ASKED, target="ollama").data())
     answer = jsontext.peek(exchange.response(jsontext.encode(reply)).data)
     assert {name: answer[name] for name in measured} == measured
+
+
+class KnownBytes(bytes):
+    """A text that says when nobody holds it any longer."""
+
+    gone = 0
+
+    def __del__(self):
+        KnownBytes.gone += 1
+
+
+def test_a_stream_needs_the_text_of_its_request_no_longer_and_makes_the_same_ids():
+    choice = replace(ANSWER.choices[0], parts=(replace(CALL, id_made=True),))
+    events = stream_of("gemini", replace(ANSWER, choices=(choice,)))
+    made = []
+    for releases in (False, True):
+        body = KnownBytes(encode_request(ASKED, target="anthropic").data())
+        exchange = Exchange("anthropic", "gemini")
+        exchange.request(body)
+        del body
+        stream = exchange.stream()
+        before = KnownBytes.gone
+        if releases:
+            exchange.release_text()
+        assert KnownBytes.gone - before == releases
+        made.append(stream.feed(events) + stream.close())
+    assert made[0] == made[1]
+    assert b"toolu_" in made[0]
+
+
+def test_the_text_of_a_request_stays_where_the_answer_may_need_it():
+    exchange = Exchange("anthropic", "anthropic")
+    exchange.request(encode_request(ASKED, target="anthropic").data())
+    exchange.stream()
+    exchange.release_text()
+    assert exchange.client_request.tools[0].name == TOOL.name

@@ -282,9 +282,11 @@ class Attempts:
         if not targets:
             raise ValueError("a request needs a target")
         self._targets = targets
-        # The sort is stable: those that rest come last, and the order stays otherwise.
-        self._left = sorted(range(len(targets)), key=lambda each: targets[each].resting)
+        self._left = [0]
         """The one that is being asked, and those after it."""
+        if len(targets) > 1:
+            # The sort is stable: those that rest come last, and the order stays otherwise.
+            self._left = sorted(range(len(targets)), key=lambda each: targets[each].resting)
         self._state = _State.READY
         self._retried = 0
         self._resent = False

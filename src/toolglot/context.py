@@ -360,6 +360,13 @@ class Context:
             self._seed = self._salt() + (seed if isinstance(seed, bytes) else seed())
         return prefix + digest(cast("bytes", self._seed), 12, self._counter).hex()
 
+    def settle(self, *, more_ids: bool) -> None:
+        """Let go of the texts that ids depend on; `more_ids`: some may still be made."""
+        salt = self._salt() if more_ids and not self._counter else b""
+        self._salt = lambda: salt
+        if not more_ids:
+            self._seed = b""
+
     def begin(self, data: bytes | Callable[[], bytes]) -> None:
         """Let made-up ids depend on the first piece of a stream, unless they depend on something
         else.

@@ -109,13 +109,14 @@ class Exchange:
     for. `notes` and `receipt` say what was changed on both ways. `repairs` are those of
     `toolglot.mending` that the request is sent with, after it was refused without them. `now` is
     the time in seconds since the epoch; with a `clock` that counts nanoseconds, answers say how
-    long they took where their protocol does.
+    long they took where their protocol does. Whoever knows which model is asked for says so with
+    `model`, so that a request that stays in its protocol need not be read to find it.
     """
 
     __slots__ = (
         "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_hides_usage", "_known",
-        "_path", "_unread", "answer_id", "client", "clock_readings", "counts_usage", "options",
-        "provider", "repairs", "restored_state",
+        "_model", "_path", "_unread", "answer_id", "client", "clock_readings", "counts_usage",
+        "options", "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
@@ -129,6 +130,7 @@ class Exchange:
         clock: Callable[[], int] | None = None,
         answer_id: str = "",
         counts_usage: bool = False,
+        model: str | None = None,
     ) -> None:
         self.counts_usage = counts_usage
         """Streams are asked for their usage, also where the client did not ask for it; it is not
@@ -142,6 +144,7 @@ class Exchange:
         self.repairs = repairs
         self._body = b""
         self._path = ""
+        self._model = model
         self._decoded: Request | None = None
         self._known: object = None
         self._unread: Request | None = None
@@ -366,6 +369,15 @@ class Exchange:
         """What the client gets for a stream, piece by piece."""
         return StreamTranslator(self.provider, self.client, context=self._answered(), watch=True)
 
+    def release_text(self) -> None:
+        """Let go of the text of the client's request, once its answer streams: that is most of the
+        memory that an open stream takes. It stays where an answer may still need it.
+        """
+        if self._answer is not None and self._decoded is not None and self.client != self.provider:
+            self._answer.settle(more_ids=True)
+            self._ctx.settle(more_ids=False)
+            self._body = b""
+
     def error(self, error: ApiError) -> Answer:
         """What the client gets for an error of our own."""
         wire = get_protocol(self.client).encode_response(error, self._answered())
@@ -472,6 +484,8 @@ class Exchange:
         return Request(model=model, messages=()) if model is not None else None
 
     def _asked_model(self) -> str | None:
+        if self._model is not None:
+            return self._model
         if "{model}" in get_protocol(self.client).SURFACE.path:
             return self._path.rpartition("/")[2].partition(":")[0]
         model: object = jsontext.glance(self._body).model

@@ -11,56 +11,37 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Final
 
 from toolglot import __version__
-from toolglot.cli import (
-    capabilities,
-    demo,
-    dialects,
-    diff_sse,
-    discover,
-    doctor,
-    doctor_history,
-    env,
-    explain,
-    keys,
-    lint_stream,
-    local_model,
-    parse,
-    protocols,
-    render,
-    replay,
-    run,
-    serve,
-    translate_document,
-    usage,
-)
 from toolglot.cli.parser import Parser
 from toolglot.errors import ToolglotError
 
 _COMMANDS: Final = (
-    serve,
-    run,
-    env,
-    doctor,
-    translate_document,
-    explain,
-    lint_stream,
-    diff_sse,
-    replay,
-    doctor_history,
-    parse,
-    render,
-    dialects,
-    protocols,
-    capabilities,
-    discover,
-    keys,
-    usage,
-    local_model,
-    demo,
+    "serve",
+    "run",
+    "env",
+    "doctor",
+    "translate",
+    "explain",
+    "lint-stream",
+    "diff-sse",
+    "replay",
+    "doctor-history",
+    "parse",
+    "render",
+    "dialects",
+    "protocols",
+    "capabilities",
+    "discover",
+    "keys",
+    "usage",
+    "local-model",
+    "demo",
 )
+_MODULES: Final = {"translate": "translate_document"}
+"""Modules that are not called as their commands are."""
 _INTERRUPTED: Final = 130
 """The exit code of shells for a program that the user stopped."""
 
@@ -68,7 +49,8 @@ _INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _speak_utf8()
-    args = _parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    args = _parser(*given[:1]).parse_args(given)
     try:
         code = int(args.run(args))
         sys.stdout.flush()
@@ -102,7 +84,8 @@ def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             yield from _help_texts(command)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str = "") -> argparse.ArgumentParser:
+    """The parser for one command, if that is asked for: the others need not be loaded."""
     parser = Parser(
         prog="toolglot",
         description="Translate LLM requests, responses and tool calls between protocols.",
@@ -111,8 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=partial(_help, parser))
     parser.add_argument("--version", action="version", version=f"toolglot {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    for command in _COMMANDS:
-        command.add(commands)
+    for command in (asked,) if asked in _COMMANDS else _COMMANDS:
+        module = _MODULES.get(command, command.replace("-", "_"))
+        import_module(f"toolglot.cli.{module}").add(commands)
     return parser
 
 

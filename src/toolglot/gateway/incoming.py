@@ -37,6 +37,9 @@ class Caller(Struct, frozen=True):
     user_agent: str = ""
 
 
+ANY_CALLER: Final = Caller()
+
+
 class IncomingRequest(Struct, frozen=True, kw_only=True):
     """One request of a client for a model."""
 

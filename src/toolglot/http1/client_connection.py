@@ -322,7 +322,8 @@ class ClientConnection(asyncio.Protocol):
             cause = error.__context__ if isinstance(error.__context__, ValueError) else error
             self._fail(ReplyError(f"not HTTP: {cause}"))
             return
-        self._deliver(self._reply or reply)
+        if self._pieces:
+            self._deliver(self._reply or reply)
 
     def _deliver(self, reply: Reply | None) -> None:
         if self._pieces and reply is not None:

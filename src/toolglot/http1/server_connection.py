@@ -122,6 +122,14 @@ class ServerConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(data)
 
+    def write_piece(self, data: bytes) -> bool:
+        """Write a piece of a stream; whether the client keeps up. One call for each piece."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            raise ConnectionResetError("the client disconnected")
+        transport.write(data)
+        return self._writable
+
     async def wait_writable(self) -> None:
         """Wait until the client keeps up again."""
         while not self._writable:
@@ -368,7 +376,8 @@ class ServerConnection(asyncio.Protocol):
             return
         if isinstance(response, WholeHttpResponse):
             close = self._closes(request)
-            response.headers.update(request.added)
+            if request.added:
+                response.headers.update(request.added)
             self.write(response.encode(close=close, with_body=request.method != "HEAD"))
         elif isinstance(response, StreamedHttpResponse):
             response.end()

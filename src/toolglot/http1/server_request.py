@@ -1,6 +1,6 @@
 """A request of a client, from its head on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote
 
@@ -57,7 +57,7 @@ class HttpRequest(Mapping[str, Any]):
         """Headers that every answer to it gets."""
         self.begun = False
         """Whether an answer has begun."""
-        self._body = RequestBody(self)
+        self.body = RequestBody(connection, headers.lower.get("content-encoding"))
         self._values: dict[str, Any] = {}
         self._query: Mapping[str, str] | None = None
 
@@ -87,13 +87,9 @@ class HttpRequest(Mapping[str, Any]):
         """The verified certificate of the client, as the `ssl` module has it, if there is one."""
         return self.connection.peer_certificate if self.connection is not None else None
 
-    @property
-    def body(self) -> "RequestBody":
-        return self._body
-
-    async def read(self) -> bytes:
+    def read(self) -> Awaitable[bytes]:
         """The whole body, decompressed; a `BodyError` if it is not to be had."""
-        return await self._body.read()
+        return self.body.read()
 
     @property
     def closed(self) -> bool:
@@ -128,7 +124,7 @@ class HttpRequest(Mapping[str, Any]):
             keep_alive=self.keep_alive,
             http_1_0=self.http_1_0,
         )
-        made._body = self._body
+        made.body = self.body
         return made
 
     # --- values -----------------------------------------------------------------------------------
@@ -156,10 +152,12 @@ class HttpRequest(Mapping[str, Any]):
 class RequestBody:
     """The body of a request, as it arrives."""
 
-    __slots__ = ("_pieces", "_request", "_waiter", "complete", "error", "size", "wanted")
+    __slots__ = (
+        "_connection", "_encoding", "_pieces", "_waiter", "complete", "error", "size", "wanted",
+    )  # fmt: skip
 
-    def __init__(self, request: HttpRequest) -> None:
-        self._request = request
+    def __init__(self, connection: "ServerConnection | None", encoding: str | None) -> None:
+        self._connection, self._encoding = connection, encoding
         self._pieces: list[bytes] = []
         self._waiter: asyncio.Future[None] | None = None
         self.error: BodyError | None = None
@@ -170,7 +168,7 @@ class RequestBody:
 
     async def read(self) -> bytes:
         self.wanted = True
-        connection = self._request.connection
+        connection = self._connection
         if not self._settled and connection is not None:
             connection.body_wanted()
             while not self._settled:
@@ -181,8 +179,13 @@ class RequestBody:
         if len(self._pieces) > 1:
             self._pieces = [b"".join(self._pieces)]
         body = self._pieces[0] if self._pieces else b""
-        encoding = self._request.headers.lower.get("content-encoding")
+        encoding = self._encoding
         return body if not encoding or not body else _decompress(body, encoding, self._limit)
+
+    def release(self) -> None:
+        """Let go of a body that was read: its answer has begun."""
+        if self.complete:
+            self._pieces.clear()
 
     @property
     def _settled(self) -> bool:
@@ -190,7 +193,7 @@ class RequestBody:
 
     @property
     def _limit(self) -> int:
-        connection = self._request.connection
+        connection = self._connection
         return connection.limits.body_size if connection is not None else 0
 
     # --- for the connection -----------------------------------------------------------------------

@@ -85,11 +85,13 @@ class StreamedHttpResponse(HttpResponse):
     def write_now(self, data: bytes) -> bool:
         """Write without waiting; whether the client keeps up."""
         connection = self._connection
-        if connection is None or connection.closed:
+        if connection is None:
             raise ConnectionResetError("the client disconnected")
-        if data and not self._silent:
-            connection.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
-        return connection.writable
+        if not data or self._silent:
+            return connection.writable
+        if self._chunked:
+            data = b"%x\r\n%b\r\n" % (len(data), data)
+        return connection.write_piece(data)
 
     async def write(self, data: bytes) -> None:
         """Write, and wait while the client does not keep up."""

@@ -52,6 +52,13 @@ class AnswerConnection:
             self._waiting += len(data)
         self._wake()
 
+    def write_piece(self, data: bytes) -> bool:
+        """A piece of a stream; whether the client keeps up."""
+        if self.closed:
+            raise ConnectionResetError("the client disconnected")
+        self.write(data)
+        return self.writable
+
     async def wait_writable(self) -> None:
         while not self.writable:
             if self.closed:

@@ -161,6 +161,17 @@ def test_clients_name_themselves_to_their_own_provider():
     assert options_of("m", protocol="anthropic", base_url=url).attribution == "keep"
 
 
+def test_what_was_found_for_a_model_is_found_again_however_many_models_there_are():
+    upstream = made(protocol="openai-chat", base_url="http://a/v1")
+    first = upstream.options("m", "m", strict=False)
+    assert upstream.options("m", "m", strict=False) is first
+    assert upstream.options("m", "n", strict=False).model == "m"
+    assert upstream.options("m", "m", strict=True).strict
+    for number in range(1000):
+        assert upstream.url("openai-chat", "/v1/x", str(number)) == "http://a/v1/x"
+    assert upstream.options("m", "m", strict=False) == first
+
+
 def test_windows():
     options = options_of("m", profile="openai", context_window=32_000, client_window=200_000)
     assert (options.window, options.client_window) == (32_000, 200_000)

@@ -18,7 +18,6 @@ from toolglot.adapt.answers.part_order import BufferCalls, OrderParts, Serialize
 from toolglot.adapt.answers.token_scale import ScaleUsage, scales
 from toolglot.adapt.calls.arguments import WrapArguments
 from toolglot.adapt.calls.ids import PrefixIds
-from toolglot.adapt.calls.text_calls import FindTextCalls
 from toolglot.adapt.calls.undo_calls import UndoCalls
 from toolglot.adapt.calls.validate import CheckCalls, asks, changes, limit_of
 from toolglot.adapt.reasoning.seal import SealState
@@ -41,6 +40,13 @@ from toolglot.ir import ApiError, Response, ToolCall
 _Feed: TypeAlias = Callable[[Event], Sequence[Event]]
 
 
+def _find_text_calls(ctx: Context) -> StreamPass:
+    """Dialects are loaded when one is read: that takes a sixth of the time to start."""
+    from toolglot.adapt.calls.text_calls import FindTextCalls  # noqa: PLC0415
+
+    return FindTextCalls(ctx)
+
+
 def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPass]:
     """The passes that an answer for this client goes through: a stream, or a whole one.
 
@@ -52,7 +58,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
     checked = asks(options) or (translated and limit_of(ctx) is not None) or bool(ctx.undo.inexact)
     passes = _wanted(
         ctx,
-        (dialect_of(options) is not None, FindTextCalls),
+        (dialect_of(options) is not None, _find_text_calls),
         (not translated and options.mend == "on", MendCalls),
         (live and _one_at_a_time(ctx), SerializeParts),
         (translated and options.ids == "prefix" and target.calls.id_prefix is not None, PrefixIds),

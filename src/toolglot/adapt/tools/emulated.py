@@ -13,8 +13,6 @@ from msgspec.structs import replace
 
 from toolglot.adapt.calls.pairing import pair_in_order
 from toolglot.context import Context, Options
-from toolglot.dialects.rendering import RenderedResult, render_calls, render_result, render_tools
-from toolglot.dialects.table import DIALECTS
 from toolglot.errors import InexpressibleError
 from toolglot.ir import (
     CacheMark,
@@ -50,6 +48,8 @@ def emulate_tools(request: Request, ctx: Context) -> Request:
     dialect = ctx.options.emulated_dialect
     if dialect is None:
         return request
+    from toolglot.dialects.table import DIALECTS  # noqa: PLC0415 - loading dialects takes time
+
     if dialect not in DIALECTS:
         raise ValueError(f"tools cannot be emulated in {dialect!r}: unknown dialect")
     tools = tuple(_functions(request, ctx))
@@ -110,6 +110,8 @@ def _words(
         ctx.setting("tools"),
         f"{len(tools)} tools are described as text in {dialect}",
     )
+    from toolglot.dialects.rendering import render_tools  # noqa: PLC0415 - loading dialects takes time
+
     single = request.parallel_tool_calls is False
     yield render_tools(tools, dialect, parallel=not single)
     if single:
@@ -251,6 +253,8 @@ class _History:
         return _behind(parts, text, self._ctx, "\n")
 
     def _calls(self, run: list[tuple[ToolCall, str]]) -> str:
+        from toolglot.dialects.rendering import render_calls  # noqa: PLC0415 - loading dialects takes time
+
         calls = [call for call, _ in run]
         try:
             return render_calls(calls, self._dialect, self._readable)
@@ -259,6 +263,8 @@ class _History:
 
     def _call(self, call: ToolCall, path: str) -> str:
         """One call; in words that no dialect parses as a call, if this one cannot express it."""
+        from toolglot.dialects.rendering import render_calls  # noqa: PLC0415 - loading dialects takes time
+
         try:
             return render_calls([call], self._dialect, self._readable)
         except InexpressibleError as error:
@@ -269,6 +275,11 @@ class _History:
 
     def _result(self, part: ToolResult, path: str) -> tuple[Text, *tuple[Part, ...]]:
         """A result as text, and what cannot be text behind it."""
+        from toolglot.dialects.rendering import (  # noqa: PLC0415 - loading dialects takes time
+            RenderedResult,
+            render_result,
+        )
+
         ctx = self._ctx
         self._counts[1] += 1
         if part.is_error:

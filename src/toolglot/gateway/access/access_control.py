@@ -35,6 +35,11 @@ class AccessControl:
         self._first_sums = asyncio.Lock()
         """Held while the ledger is asked for the first time what a key has used."""
 
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether clients need keys."""
+        return self._authenticator is not None
+
     async def authenticate(self, token: str | None, name: str | None = None) -> VirtualKey | None:
         """The key of a client, by its token, or by the name that somebody who is trusted gives it;
         None where no keys are required.

@@ -64,12 +64,16 @@ class ResponseWriter(Protocol):
 class HttpWriter:
     """Writes to the client of an HTTP request."""
 
-    __slots__ = ("_http", "direct", "response")
+    __slots__ = ("_http", "_response", "direct")
 
     def __init__(self, http: HttpRequest) -> None:
         self._http = http
-        self.response: HttpResponse = WholeHttpResponse(status=500)
+        self._response: HttpResponse | None = None
         self.direct: StreamedHttpResponse | None = None
+
+    @property
+    def response(self) -> HttpResponse:
+        return self._response or WholeHttpResponse(status=500)
 
     @property
     def closed(self) -> bool:
@@ -80,10 +84,11 @@ class HttpWriter:
         return self._http.drained
 
     async def whole(self, answer: WholeResponse) -> None:
-        self.response = answer.http()
+        self._response = answer.http()
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        self.response = self.direct = StreamedHttpResponse(headers=headers)
+        self._http.body.release()
+        self._response = self.direct = StreamedHttpResponse(headers=headers)
         self.direct.begin(self._http)
 
     async def write(self, data: bytes) -> None:

@@ -13,7 +13,7 @@ from toolglot.exchange import Exchange, Sent
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
-from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.incoming import ANY_CALLER, IN_PATH, IncomingRequest
 from toolglot.gateway.relay.learned_facts import NOTHING, LearnedFacts
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
@@ -41,6 +41,11 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """The keys to use, in their order."""
     sent: Sent | None = None
     """The request in the provider's protocol."""
+
+    def without_texts(self) -> "Attempt":
+        """The same without the texts of its request, which will not be sent again."""
+        self.exchange.release_text()
+        return replace(self, asked=b"", outbound=None, sent=None)
 
 
 def _refuse_nothing(exchange: Exchange) -> None:
@@ -170,7 +175,7 @@ def make_exchange(
         target.model,
         request.model,
         strict=request.strict,
-        caller=request.caller,
+        caller=request.caller if upstream.config.tool_rules else ANY_CALLER,
     )
     known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING
     if known is not NOTHING:
@@ -187,6 +192,7 @@ def make_exchange(
         clock=time.monotonic_ns,
         answer_id=answer_id,
         counts_usage=request.holder is not None,
+        model=None if IN_PATH in get_protocol(request.protocol).SURFACE.path else request.model,
     )
     if known is not NOTHING:
         exchange.note("fact-learned", "", f"{upstream.name} refused a request before: {known}")

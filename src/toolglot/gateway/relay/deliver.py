@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot import demo
 from toolglot.errors import DecodeError
@@ -21,7 +22,7 @@ from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.first_event import looks_streamed, read_beginning, read_head
 from toolglot.gateway.relay.keep_alive import OpenStream, OpenStreams
-from toolglot.gateway.relay.missing_path import is_missing_path, wrong_base_url
+from toolglot.gateway.relay.missing_path import NOT_FOUND, is_missing_path, wrong_base_url
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
@@ -50,32 +51,33 @@ class OpenedStream(Struct, frozen=True):
     """The error that it consists of, if there was nothing before."""
 
 
+class Outcomes(Struct, frozen=True):
+    """Where all deliveries of a relay look up and leave what outlives them."""
+
+    access: AccessControl
+    memory: KeptReasoning | None
+    receipts: ReceiptLog
+    streams: OpenStreams
+
+
 class Delivery:
     """Writes the answer to one request."""
 
-    __slots__ = (
-        "_access", "_memory", "_most", "_most_receipts", "_receipts", "_request", "_streams",
-        "_telemetry", "_writer",
-    )  # fmt: skip
+    __slots__ = ("_most_bytes", "_most_receipts", "_outcomes", "_request", "_telemetry", "_writer")
 
     def __init__(
         self,
         request: IncomingRequest,
         writer: ResponseWriter,
         telemetry: RequestTelemetry,
+        outcomes: Outcomes,
         *,
-        access: AccessControl,
-        memory: KeptReasoning | None,
-        receipts: ReceiptLog,
         most_receipts: int,
         most_bytes: int,
-        streams: OpenStreams,
     ) -> None:
+        """`most_bytes` may an answer have which is not streamed."""
         self._request, self._writer, self._telemetry = request, writer, telemetry
-        self._access, self._memory, self._streams = access, memory, streams
-        self._receipts, self._most_receipts = receipts, most_receipts
-        self._most = most_bytes
-        """Bytes that an answer may have which is not streamed."""
+        self._outcomes, self._most_receipts, self._most_bytes = outcomes, most_receipts, most_bytes
 
     # --- a provider's reply -----------------------------------------------------------------------
 
@@ -93,7 +95,8 @@ class Delivery:
                     streams = streams and looks_streamed(
                         get_protocol(exchange.provider).SURFACE.stream.media_type, head
                     )
-                    body = b"" if streams else head + await reply.read(self._most)
+                    if not streams:
+                        body = head + await reply.read(self._most_bytes)
             if streams:
                 return await self._begin_stream(attempt, reply, head)
         except _BROKEN as error:
@@ -101,7 +104,7 @@ class Delivery:
         if reply.status >= FIRST_ERROR and attempt.target.upstream:
             body = attempt.target.upstream.keys.hidden(body)
         telemetry.upstream_chunk(body)
-        missing = _missing_path(attempt, reply, body)
+        missing = _missing_path(attempt, reply, body) if reply.status == NOT_FOUND else None
         if missing is not None:
             return missing
         try:
@@ -160,11 +163,12 @@ class Delivery:
     async def stream(self, attempt: Attempt, reply: Reply, begun: OpenedStream) -> None:
         """The rest of a stream, piece by piece."""
         telemetry, translator, writer = self._telemetry, begun.translator, self._writer
+        self._request = replace(self._request, body=b"")
         await self._begin_writing(attempt)
         open_stream = OpenStream(
             writer, get_protocol(self._request.protocol).SURFACE.stream.keep_alive
         )
-        self._streams.add(open_stream)
+        self._outcomes.streams.add(open_stream)
         try:
             await self._write_piece(attempt, open_stream, begun.held)
             if writer.direct is not None:
@@ -179,7 +183,7 @@ class Delivery:
         finally:
             # Also when the client has left, which cancels this: what was used is charged.
             telemetry.completed(translator.usage, translator.stops)
-            self._streams.discard(open_stream)
+            self._outcomes.streams.discard(open_stream)
         telemetry.failed(translator.error)
         self._keep_receipt(attempt)
         await self._write_last(attempt, rest)
@@ -196,21 +200,23 @@ class Delivery:
         would cost more than the translation. Only state that must be stored first is waited for.
         """
         telemetry, exchange, waiting = self._telemetry, attempt.exchange, self._telemetry.waiting()
-        held = b""
+        held, clock, wants_chunks = b"", waiting.clock, telemetry.wants_chunks
 
         def push(chunk: bytes) -> bool:
             nonlocal held
-            waiting.interrupt()
-            telemetry.upstream_chunk(chunk)
+            began = clock()
+            if wants_chunks:
+                telemetry.upstream_chunk(chunk)
             piece = translator.feed(chunk)
             if piece and exchange.has_kept_state:
                 held = piece
             elif piece:
-                telemetry.client_chunk(piece)
+                if wants_chunks:
+                    telemetry.client_chunk(piece)
                 open_stream.wrote(piece)
                 if not direct.write_now(piece):
                     reply.pause()
-            waiting.resume()
+            waiting.worked(began)
             return not held
 
         direct.on_resume(reply.resume)
@@ -293,7 +299,8 @@ class Delivery:
         telemetry.failed(answer.failed)
         self._keep_receipt(attempt)
         if answer.failed is None and (status >= FIRST_ERROR or not self._request.stream):
-            await self._keep_state(attempt.exchange.kept_state())
+            if attempt.exchange.has_kept_state:
+                await self._keep_state(attempt.exchange.kept_state())
             await self._whole(attempt, answer)
             return
         await self._begin_writing(attempt)
@@ -319,7 +326,7 @@ class Delivery:
             "Content-Type": get_protocol(self._request.protocol).SURFACE.stream.media_type,
             "Cache-Control": "no-cache",
             **self._own_headers(attempt),
-            **self._access.rate_limit_headers(self._request.holder),
+            **self._outcomes.access.rate_limit_headers(self._request.holder),
         }
         self._telemetry.client_response(200, headers)
         self._telemetry.stream_started()
@@ -348,8 +355,9 @@ class Delivery:
 
     async def _keep_state(self, kept: Mapping[str, str]) -> None:
         """Store what the client may not send back, before its next request."""
-        if kept and self._memory is not None:
-            await self._memory.save(self._request.owner, kept)
+        memory = self._outcomes.memory
+        if kept and memory is not None:
+            await memory.save(self._request.owner, kept)
 
     def _keep_receipt(self, attempt: Attempt) -> None:
         request, exchange = self._request, attempt.exchange
@@ -361,7 +369,7 @@ class Delivery:
             "model": request.model,
             "notes": self._telemetry.receipt.notes,
         }
-        self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
+        self._outcomes.receipts.add(request.owner, request.id, receipt, self._most_receipts)
 
 
 def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | None:

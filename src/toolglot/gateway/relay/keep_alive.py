@@ -26,7 +26,8 @@ class OpenStream:
 
     def wrote(self, data: bytes) -> None:
         self.last = time.monotonic()
-        self._end = (self._end + data[-_LONGEST_END:])[-_LONGEST_END:]
+        end = data[-_LONGEST_END:]
+        self._end = end if len(end) == _LONGEST_END else (self._end + end)[-_LONGEST_END:]
 
     @property
     def ready(self) -> bool:

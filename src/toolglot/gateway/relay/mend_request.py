@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from toolglot.attempts import Attempts
 from toolglot.gateway.error_responses import RequestRejectedError
-from toolglot.gateway.http.client import SendFailure
 from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt, make_exchange, prepare, report, translate
 from toolglot.gateway.relay.learned_facts import LearnedFacts, rule_hint
@@ -60,16 +59,12 @@ class RequestMender:
             learned=self._learned,
         )
 
-    async def is_mendable(
-        self, attempt: Attempt, reply: Reply | SendFailure, attempts: Attempts
-    ) -> bool:
-        """Whether a reply is a refusal that was understood, after which another request can be
-        sent: that is then `mended`.
+    async def is_mendable(self, attempt: Attempt, reply: Reply) -> bool:
+        """Whether a reply, of a status that may mean so, is a refusal that was understood, after
+        which another request can be sent: that is then `mended`.
         """
         upstream = attempt.target.upstream
-        if upstream is None or not upstream.mends or isinstance(reply, SendFailure):
-            return False
-        if not attempts.may_mend(reply.status):
+        if upstream is None or not upstream.mends:
             return False
         try:
             # It is kept in the reply, for whoever delivers it.

@@ -28,7 +28,7 @@ from toolglot.gateway.http.client import Client, SendFailure
 from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import PROVIDER_KEY, IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
-from toolglot.gateway.relay.deliver import Delivery, OpenedStream
+from toolglot.gateway.relay.deliver import Delivery, OpenedStream, Outcomes
 from toolglot.gateway.relay.keep_alive import OpenStreams
 from toolglot.gateway.relay.learned_facts import LearnedFacts
 from toolglot.gateway.relay.mend_request import RequestMender
@@ -58,10 +58,10 @@ class Relay:
         self.receipts = ReceiptLog()
         self.router = Router(config, make_upstreams(config))
         self.config = config
-        self._access = access
         self._memory = memory
         self._streams = OpenStreams()
         self.learned = LearnedFacts()
+        self._outcomes = Outcomes(access, memory, self.receipts, self._streams)
 
     def use(self, config: Config) -> None:
         """Route by this configuration from now on; requests under way keep theirs."""
@@ -83,7 +83,15 @@ class Relay:
         session: Session | None = None,
     ) -> HttpResponse:
         """Write the answer to a request, or the error that it ends in."""
-        delivery = self._delivery(request, writer, telemetry)
+        server = self.config.server
+        delivery = Delivery(
+            request,
+            writer,
+            telemetry,
+            self._outcomes,
+            most_receipts=server.receipts,
+            most_bytes=server.limits.answer,
+        )
         try:
             targets = self._targets(request)
             attempts, attempt = _attempts(targets), None
@@ -102,13 +110,18 @@ class Relay:
                     reply, step = await self._ask(attempt, step, attempts, mender, telemetry)
                     if reply is None:
                         continue
-                    async with reply:
+                    try:
                         begun = await delivery.begin(attempt, reply)
                         failure = begun.refused if isinstance(begun, OpenedStream) else begun
                         mendable = await mender.is_refusal(attempt, failure, attempts)
                         if isinstance(begun, OpenedStream) and not mendable:
+                            # An open stream keeps no text of its request alive.
+                            attempt = attempt.without_texts()
+                            del request, mender
                             await delivery.stream(attempt, reply, begun)
                             return writer.response
+                    finally:
+                        reply.close()
                 if failure is None:
                     return writer.response
                 step = attempts.after(ReplyUnusable(failure, mendable))
@@ -119,7 +132,8 @@ class Relay:
         return writer.response
 
     def _targets(self, request: IncomingRequest) -> list[Target]:
-        targets = self.router.targets(request.model, request.affinity)
+        affinity = request.affinity if self.router.wants_affinity else b""
+        targets = self.router.targets(request.model, affinity)
         if not targets:
             raise RequestRejectedError(errors.unknown_model(request.model))
         if request.holder is not None and request.key is None:
@@ -129,21 +143,6 @@ class Relay:
                 raise RequestRejectedError(errors.needs_provider_key(targets[0].name, PROVIDER_KEY))
             return usable
         return targets
-
-    def _delivery(
-        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
-    ) -> Delivery:
-        return Delivery(
-            request,
-            writer,
-            telemetry,
-            access=self._access,
-            memory=self._memory,
-            receipts=self.receipts,
-            most_receipts=self.config.server.receipts,
-            most_bytes=self.config.server.limits.answer,
-            streams=self._streams,
-        )
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -164,7 +163,11 @@ class Relay:
             if step.pause:
                 await asyncio.sleep(step.pause)
             reply = await self.client.send(outbound, headers)
-            mendable = await mender.is_mendable(attempt, reply, attempts)
+            mendable = (
+                not isinstance(reply, SendFailure)
+                and attempts.may_mend(reply.status)
+                and await mender.is_mendable(attempt, reply)
+            )
         jitter = random.random()  # noqa: S311 - not for secrets
         after = attempts.after(_outcome(upstream.name, reply, mendable=mendable), jitter=jitter)
         _learn(upstream, key, after)

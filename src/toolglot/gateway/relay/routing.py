@@ -43,6 +43,8 @@ class Router:
     def __init__(self, config: Config, upstreams: dict[str, Upstream]) -> None:
         self._routes = config.routes
         self.upstreams = upstreams
+        self.wants_affinity = any(route.pick == "affinity" for route in config.routes)
+        """Whether it matters to which conversation a request belongs."""
 
     def targets(self, model: str, affinity: bytes = b"") -> list[Target]:
         """The targets for a model, in the order to try them; none if no route matches."""

@@ -18,7 +18,7 @@ from toolglot.http1.server_request import HttpRequest
 from toolglot.ir import ApiError
 from toolglot.registry import PROTOCOLS
 
-_TRACED: Final = ("traceparent", "tracestate")
+_TRACED: Final[tuple[str, ...]] = ("traceparent", "tracestate")
 
 
 class Admitted(Struct):
@@ -27,6 +27,10 @@ class Admitted(Struct):
     holder: VirtualKey | None
     """None where no keys are required."""
     reservation: Reservation = NO_RESERVATION
+
+
+NOBODY: Final = Admitted(None)
+"""A client where no keys are required."""
 
 
 class Admission:
@@ -38,6 +42,11 @@ class Admission:
         self.telemetry = telemetry
         self._access = access
         self._identity = ClientIdentity(server or Server())
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether clients need keys; else there is nobody to identify and nothing to check."""
+        return self._access.asks_for_keys
 
     async def authenticate(self, http: HttpRequest) -> VirtualKey | None:
         """The key of a client, by the head of its request; None where no keys are required."""

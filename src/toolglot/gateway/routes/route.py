@@ -18,7 +18,7 @@ from toolglot.gateway.http.json_response import JSON
 from toolglot.gateway.http.request_info import id_of
 from toolglot.gateway.http.response_writers import HttpWriter, ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest, read_incoming
-from toolglot.gateway.routes.admission import Admission
+from toolglot.gateway.routes.admission import NOBODY, Admission
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.server_connection import Handler as HttpHandler
 from toolglot.http1.server_request import HttpRequest
@@ -89,14 +89,18 @@ class ModelRoute(Struct, frozen=True):
             error: ApiError | None = None
             admitted = None
             try:
-                admitted = await admission.identify(http, telemetry)
+                admitted = NOBODY
+                if admission.asks_for_keys:
+                    admitted = await admission.identify(http, telemetry)
                 body = await http.read()
                 request = read_incoming(
                     http, self.protocol, prefix + http.path, body, admitted.holder
                 )
                 await admission.check(request, admitted, telemetry, generates=self.generates)
-                response = await self.handler(request, HttpWriter(http), telemetry)
-                if not response.begun:  # A stream has them already.
+                answer = self.handler(request, HttpWriter(http), telemetry)
+                del request, body  # The answer keeps its text as long as that is needed.
+                response = await answer
+                if admitted is not NOBODY and not response.begun:  # A stream has them already.
                     response.headers.update(admission.limit_headers(admitted))
             except REJECTIONS as problem:
                 error = from_rejection(problem)

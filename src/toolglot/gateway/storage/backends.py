@@ -11,11 +11,7 @@ from msgspec import Struct
 from toolglot.gateway.access.ledger import LedgerStore
 from toolglot.gateway.access.virtual_keys import KeyStore
 from toolglot.gateway.config import Server
-from toolglot.gateway.storage.database import default_path
 from toolglot.gateway.storage.memory_store import MemoryStore
-from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore
-from toolglot.gateway.storage.sqlite_ledger import SqliteLedger
-from toolglot.gateway.storage.sqlite_store import SqliteStore
 from toolglot.gateway.storage.store import Store
 
 
@@ -37,15 +33,24 @@ class Storage(Struct, frozen=True, kw_only=True):
 
 def open_storage(server: Server) -> Storage:
     """Values in memory unless there is a database; keys and ledger in a database only."""
+    if not (server.database or server.keys):
+        return Storage(values=MemoryStore(server.store_ttl, server.store_size))
+    # SQLite is loaded only where it is used.
+    from toolglot.gateway.storage.database import default_path  # noqa: PLC0415
+    from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore  # noqa: PLC0415
+    from toolglot.gateway.storage.sqlite_ledger import SqliteLedger  # noqa: PLC0415
+
     path = Path(server.database) if server.database else default_path()
     return Storage(
         values=_open_values(server),
         keys=SqliteKeyStore(path) if server.keys else None,
-        ledger=SqliteLedger(path) if server.keys or server.database else None,
+        ledger=SqliteLedger(path),
     )
 
 
 def _open_values(server: Server) -> Store:
     if server.database:
+        from toolglot.gateway.storage.sqlite_store import SqliteStore  # noqa: PLC0415
+
         return SqliteStore(Path(server.database), server.store_ttl, server.store_size)
     return MemoryStore(server.store_ttl, server.store_size)

@@ -98,6 +98,11 @@ class RequestTelemetry:
         """Whether the log shows how tools and calls change, which takes time to find out."""
         return self._body is not None
 
+    @property
+    def wants_chunks(self) -> bool:
+        """Whether it matters which bytes come and go: they are recorded, or shown in the log."""
+        return self._body is not None or self._recording is not None
+
     def waiting(self) -> WaitingTime:
         """A context in which the provider or the client is waited for; it is not overhead."""
         return self._waiting

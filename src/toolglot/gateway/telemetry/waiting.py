@@ -14,17 +14,17 @@ class WaitingTime:
     left by an exception counts like any other.
     """
 
-    __slots__ = ("_clock", "_depth", "_since", "_total")
+    __slots__ = ("_depth", "_since", "_total", "clock")
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
-        self._clock = clock
+        self.clock = clock
         self._depth = 0
         self._since = 0.0
         self._total = 0.0
 
     def __enter__(self) -> Self:
         if not self._depth:
-            self._since = self._clock()
+            self._since = self.clock()
         self._depth += 1
         return self
 
@@ -36,18 +36,18 @@ class WaitingTime:
     ) -> None:
         self._depth -= 1
         if not self._depth:
-            self._total += self._clock() - self._since
+            self._total += self.clock() - self._since
 
-    def interrupt(self) -> None:
-        """Inside of a block something is done that is no waiting; `resume` ends that."""
-        now = self._clock()
-        self._total += now - self._since
+    def worked(self, since: float) -> float:
+        """Inside of a block something was done that is no waiting, since then; what the clock says
+        now. One call for each piece of a stream, and not two.
+        """
+        now = self.clock()
+        self._total += since - self._since
         self._since = now
-
-    def resume(self) -> None:
-        self._since = self._clock()
+        return now
 
     @property
     def seconds(self) -> float:
         """The time so far; a block that has not been left counts up to now."""
-        return self._total + (self._clock() - self._since if self._depth else 0.0)
+        return self._total + (self.clock() - self._since if self._depth else 0.0)

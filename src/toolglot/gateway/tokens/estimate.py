@@ -19,7 +19,7 @@ import binascii
 import importlib
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import Any, Final
 
@@ -197,26 +197,33 @@ def _tokenizer() -> Callable[[str], int]:
 
 _Rule = tuple[re.Pattern[str], float, float]
 
-_ASCII: Final[tuple[_Rule, ...]] = (
-    (re.compile(r"[A-Z]*[a-z]+|[A-Z]+"), 0.8, 0.08),
-    (re.compile(r"[0-9]+"), 1.1, 0.38),
-    (re.compile(r"[\r\n]\s*"), 0.8, 0.0),
-    (re.compile(r"[!-/:-@\[-`{-~]+"), 0.85, 0.15),
+_ASCII: Final = (
+    (r"[A-Z]*[a-z]+|[A-Z]+", 0.8, 0.08),
+    (r"[0-9]+", 1.1, 0.38),
+    (r"[\r\n]\s*", 0.8, 0.0),
+    (r"[!-/:-@\[-`{-~]+", 0.85, 0.15),
 )
-_BEYOND: Final[tuple[_Rule, ...]] = (
-    (re.compile(r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+"), 0.8, 0.75),
-    (re.compile(r"[\uac00-\ud7af]+"), 1.0, 0.65),
-    (re.compile(r"[\u0080-\u052f]+"), 0.8, 0.25),
-    (re.compile(r"[\u0530-\u1fff]+"), 0.8, 0.32),
-    (re.compile(r"[^\u0000-\u1fff\u3000-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"), 1.7, 0.0),
+_BEYOND: Final = (
+    (r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+", 0.8, 0.75),
+    (r"[\uac00-\ud7af]+", 1.0, 0.65),
+    (r"[\u0080-\u052f]+", 0.8, 0.25),
+    (r"[\u0530-\u1fff]+", 0.8, 0.32),
+    (r"[^\u0000-\u1fff\u3000-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]", 1.7, 0.0),
 )
 """Runs of characters of one kind: the tokens of the first character, and of each further one."""
+
+
+@cache
+def _rules(*, beyond: bool) -> tuple[_Rule, ...]:
+    """Compiled when something is counted: that takes longer than most modules take to load."""
+    rules = _ASCII + _BEYOND if beyond else _ASCII
+    return tuple((re.compile(pattern), first, further) for pattern, first, further in rules)
 
 
 def estimate_text(text: str) -> int:
     """The tokens of a text by rules of thumb, too many rather than too few."""
     tokens = 0.0
-    for pattern, first, further in _ASCII if text.isascii() else _ASCII + _BEYOND:
+    for pattern, first, further in _rules(beyond=not text.isascii()):
         runs = pattern.findall(text)
         count = len(runs)
         tokens += count * first + (sum(map(len, runs)) - count) * further
