@@ -33,7 +33,9 @@ HEADERS = ("Authorization: Bearer ", "x-api-key: ", "x-goog-api-key: ", "api-key
 
 
 def filled(path):
-    return re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], path)
+    """A path with something in its places; one that must have a slash has one."""
+    made = re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], path)
+    return made if "[^/]+/.+" not in path else made.replace("cheap-1:", "them/cheap-1:")
 
 
 async def routes():

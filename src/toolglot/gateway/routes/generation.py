@@ -34,10 +34,15 @@ class GenerationEndpoints:
             if IN_PATH not in module.SURFACE.path:
                 routes.append(ModelRoute(module.SURFACE.path, name, self.answer))
             operations = "|".join(module.API.operations)
-            for version in module.API.path_versions:
-                routes.append(ModelRoute(f"/{version}/models/{{call:.+}}", name, self.by_path))
-                path = f"/{version}/{{call:[^/]+/.+:(?:{operations})}}"
-                routes.append(ModelRoute(path, name, self.by_vendor_path))
+            versions = module.API.path_versions
+            paths = (f"/{version}/models/{{call:.+}}" for version in versions)
+            routes += [ModelRoute(path, name, self.by_path) for path in paths]
+            # Last, and the version that may be left out after the others: without it, the version
+            # of another path would be taken for a vendor.
+            paths = (
+                f"/{version}/{{call:[^/]+/.+:(?:{operations})}}" for version in reversed(versions)
+            )
+            routes += [ModelRoute(path, name, self.by_vendor_path) for path in paths]
         return tuple(routes)
 
     def answer(
