@@ -34,7 +34,8 @@ def own_host(server: Server) -> Callable[[str], bool]:
         return (
             name in names
             or name.endswith(_OURS)
-            or (server.open and ("." not in name or name.endswith(_LOCAL)))
+            or "." not in name  # Nobody can register such a name.
+            or (server.open and name.endswith(_LOCAL))
             or any(fnmatchcase(name, each) for each in patterns)
             or _is_address(name)
         )
