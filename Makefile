@@ -11,7 +11,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node lint fix golden mutants bench docs e2e frameworks clean
+.PHONY: help local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,18 @@ golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 
 mutants: $(STAMP) ## Break the code in 250 small ways and see whether the tests notice
 	@$(BIN)/python scripts/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
+
+# SEED repeats a run, ONLY selects experiments by name. Everything is on loopback.
+torture: $(STAMP) ## Make the gateway fail in every way for some minutes, and write docs/reliability.md
+	@nice $(BIN)/python -m tests.torture $(if $(SEED),--seed $(SEED)) \
+		$(if $(ONLY),--only $(ONLY),--write docs/reliability.md)
+
+torture-long: $(STAMP) ## The same for up to an hour: every byte, 200,000 requests, 10,000 streams
+	@nice $(BIN)/python -m tests.torture --size long $(if $(SEED),--seed $(SEED)) \
+		$(if $(ONLY),--only $(ONLY),--write docs/reliability.md)
+
+fuzz: $(STAMP) ## Feed decoders, readers and files with mutated input for TIME seconds each (60)
+	@$(BIN)/python -m tests.fuzz --seconds $(or $(TIME),60) $(if $(ONLY),--only $(ONLY))
 
 bench: $(STAMP) ## Measure the speed of translation
 	@$(BIN)/python -m bench
