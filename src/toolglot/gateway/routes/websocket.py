@@ -140,11 +140,12 @@ class WebSocketEndpoint:
 _Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
 
 
-def _kind(frame: bytes) -> object:
+def _kind(frame: bytes) -> str | None:
     try:
-        return jsontext.read(jsontext.members(frame).get("type"))
+        kind = jsontext.read(jsontext.members(frame).get("type"))
     except DecodeError:
         return None
+    return kind if isinstance(kind, str) else None
 
 
 def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
