@@ -17,11 +17,11 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Dependency groups need pip 25.1, so pip is upgraded first.
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@echo "Installing into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade 'pip>=25.1'
-	@$(PIP) install --group dev --editable '.[cli,gateway]'
+	@$(PIP) install --constraint constraints.txt --group dev --editable '.[cli,gateway]'
 	@$(MAKE) local-model || echo "No local model on this machine: its tests will be skipped"
 	@touch $@
 
