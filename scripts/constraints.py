@@ -2,7 +2,7 @@
 
     python scripts/constraints.py            writes constraints.txt from what is installed here
     python scripts/constraints.py --check    says where it does not fit pyproject.toml
-    pip install --dry-run --ignore-installed --quiet --report report.json -c constraints.txt '.[all]'
+    pip install --dry-run --ignore-installed --report report.json -c constraints.txt '.[all]'
     python scripts/constraints.py --report report.json --sbom sbom.cdx.json --hashes hashes.txt
 
 The last two lines are what the release workflow runs: the archives that pip would install, as a
@@ -27,7 +27,7 @@ FILE = ROOT / "constraints.txt"
 NOT_PINNED = frozenset({"local-model", "all"})
 """Extras that are left out: one is built for each machine, the other is made of the rest."""
 _HEAD = """\
-# Versions of toolglot's dependencies that the tests ran with: pip install -c constraints.txt 'toolglot[all]'
+# Versions of dependencies that the tests ran with: pip install -c constraints.txt 'toolglot[all]'
 # Written by scripts/constraints.py; tests/test_constraints.py checks it against pyproject.toml.
 """
 
