@@ -66,7 +66,7 @@ fix: $(STAMP) ## Repair what ruff can repair, and format
 golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 	@$(BIN)/python -m pytest tests --quiet --update-golden
 
-mutants: $(STAMP) ## Break the code in 250 small ways and see whether the tests notice
+mutants: $(STAMP) ## Break the code in 300 small ways and see whether the tests notice
 	@$(BIN)/python scripts/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 # SEED repeats a run, ONLY selects experiments by name. Everything is on loopback.
