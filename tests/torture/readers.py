@@ -128,7 +128,10 @@ def _openai_responses_stream(data: bytes, seen: Reading) -> None:
         if name != event.get("type"):
             seen.wrong.append(f"event {name} has the type {event.get('type')}")
         # An error that the gateway adds to a stream of its own protocol begins to count anew.
-        if event["type"] != "response.failed" and event.get("sequence_number", 0) < number:
+        if (
+            event["type"] != "response.failed"
+            and event.get("sequence_number", number + 1) <= number
+        ):
             seen.wrong.append(f"the number {event['sequence_number']} comes twice")
         number = event.get("sequence_number", number)
         match event["type"]:
