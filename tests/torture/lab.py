@@ -208,11 +208,9 @@ async def laboratory(
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torture-")))
         url, turns = await stack.enter_async_context(wild(answer))
-        path = folder / "log"
-        log = stack.enter_context(path.open("wb"))
         text = configuration(url, provider=provider, server=server)
-        gateway = await stack.enter_async_context(running_gateway(folder, text, *options, log=log))
-        lab = Lab(gateway, folder, path)
+        gateway = await stack.enter_async_context(running_gateway(folder, text, *options, log=True))
+        lab = Lab(gateway, folder, folder / "log")
         yield lab
 
 

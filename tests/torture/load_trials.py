@@ -5,7 +5,6 @@ import resource
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
 
 from tests.gateway.process import running_gateway
 from tests.torture import faults
@@ -72,10 +71,10 @@ async def open_streams(settings: Settings) -> Row:
 
 
 async def _hold(settings, row: Row, url: str, total: int, workers: int, provider) -> None:
-    with TemporaryDirectory(prefix="torture-") as name, _log(name) as log:
+    with TemporaryDirectory(prefix="torture-") as name:
         text = configuration(url, provider=PATIENT, server="keep_alive = 600\n" + UNBOUNDED)
         options = ("--workers", str(workers))
-        async with running_gateway(Path(name), text, *options, log=log) as gateway:
+        async with running_gateway(Path(name), text, *options, log=True) as gateway:
             lab = Lab(gateway, Path(name), Path(name, "log"))
             before = _weight(lab)
             streams: list[tuple[Conversation, Connection]] = []
@@ -100,10 +99,6 @@ async def _hold(settings, row: Row, url: str, total: int, workers: int, provider
 
 UNBOUNDED = ""
 """Settings without which so many connections from one address are refused."""
-
-
-def _log(folder: str) -> IO[bytes]:
-    return Path(folder, "log").open("wb")
 
 
 def _weight(lab: Lab) -> int:

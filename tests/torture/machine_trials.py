@@ -96,14 +96,13 @@ async def dead_servers(settings: Settings) -> Row:
             again.mkdir()
             text = (lab.folder / "toolglot.toml").read_text()
             text = text.replace("it.db", str(lab.folder / "it.db"))
-            with (again / "log").open("wb") as log:
-                async with (
-                    running_gateway(again, text, log=log) as gateway,
-                    Connection(gateway.host, gateway.port) as connection,
-                ):
-                    for name in known:
-                        status = await _get(connection, f"/v1/responses/{name}")
-                        row.check(status == 200, f"stored response {name}: {status}")
+            async with (
+                running_gateway(again, text, log=True) as gateway,
+                Connection(gateway.host, gateway.port) as connection,
+            ):
+                for name in known:
+                    status = await _get(connection, f"/v1/responses/{name}")
+                    row.check(status == 200, f"stored response {name}: {status}")
     row.figures = {"responses stored": str(stored)}
     return row
 
