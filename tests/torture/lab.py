@@ -68,9 +68,9 @@ class Settings:
         """The amount for this size: `part`, `short` or `long`."""
         return sizes[self.size]
 
-    def random(self, name: str) -> random.Random:
-        """Chance for an experiment, the same for the same seed."""
-        return random.Random(f"{self.seed} {name}")
+    def random(self, name: str, number: int = 0) -> random.Random:
+        """Chance for one trial of an experiment, the same for the same seed."""
+        return random.Random(f"{self.seed} {name} {number}")
 
     @property
     def late(self) -> bool:

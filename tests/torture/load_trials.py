@@ -17,12 +17,12 @@ from tests.torture.provider_trials import PATIENT
 async def memory(settings: Settings) -> Row:
     """Many requests, faults among them: memory does not grow with their number."""
     row = Row("memory over many requests")
-    rng = settings.random("memory")
     total = settings.pick(part=600, short=10_000, long=200_000)
     sizes: list[int] = []
     async with laboratory(provider="retries = 0", server="receipts = 100") as lab:
 
         async def one(connection: Connection, number: int) -> None:
+            rng = settings.random("memory", number)
             talk = draw(number, PAIRS[number % len(PAIRS)], rng)
             fault, expect = (faults.well, "whole")
             if number % 100 == 99:

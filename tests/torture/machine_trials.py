@@ -180,7 +180,6 @@ async def reloads(settings: Settings) -> Row:
 async def full_disk(settings: Settings) -> Row:
     """No file may grow: every request is answered, and stored again once there is room."""
     row = Row("the disk is full")
-    rng = settings.random("disk")
     total = settings.pick(part=40, short=150, long=600)
     server = 'database = "it.db"\nrecord = "recordings"'
     async with laboratory(provider=PROMPT, server=server) as lab:
@@ -190,6 +189,7 @@ async def full_disk(settings: Settings) -> Row:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 
         async def one(connection: Connection, number: int) -> None:
+            rng = settings.random("disk", number)
             talk = draw(1_000 + number, rng.choice(PAIRS), rng)
             wrong = await lab.trial(connection, talk, faults.well, "whole")
             row.count(wrong, f"{talk.ours} to {talk.theirs} with a full disk")
@@ -223,9 +223,9 @@ async def no_descriptors(settings: Settings) -> Row:
         for connection in connections:
             connection.close()
         await until(lambda: lab.gateway.files < 40, 15)
-        rng = settings.random("descriptors")
 
         async def one(connection: Connection, number: int) -> None:
+            rng = settings.random("descriptors", number)
             talk = draw(number, rng.choice(PAIRS), rng)
             wrong = await lab.trial(connection, talk, faults.well, "whole")
             row.count(wrong, "after the connections are gone")

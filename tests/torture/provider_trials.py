@@ -21,13 +21,13 @@ PROMPT = "retries = 0\ntimeouts = { connect = 10, first_byte = 30, idle = 30 }"
 async def campaign(settings: Settings) -> Row:
     """Random faults, many conversations at once: nothing lost, doubled or mixed."""
     row = Row("faults in every pair, many at once")
-    rng = settings.random("campaign")
     total = settings.pick(part=250, short=6_000, long=100_000)
     calls = 0
     async with laboratory(provider=PATIENT) as lab:
 
         async def one(connection: Connection, number: int) -> None:
             nonlocal calls
+            rng = settings.random("campaign", number)
             talk = draw(number, PAIRS[number % len(PAIRS)], rng)
             kinds, expect = rng.choices(
                 ((faults.FINE, "whole"), (faults.RETRIED, "whole"), (faults.BROKEN, "either")),
@@ -165,7 +165,6 @@ STAGES = ("half a head", "half a body", "asked", "head", "first bytes")
 async def leaving(settings: Settings) -> Row:
     """Clients that leave at every stage: the provider is let go, no socket stays."""
     row = Row("clients that leave")
-    rng = settings.random("leaving")
     total = settings.pick(part=25, short=250, long=2_500)
     released = begun = 0
 
@@ -186,6 +185,7 @@ async def leaving(settings: Settings) -> Row:
         resting = lab.gateway.files
 
         async def one(_: Connection, number: int) -> None:
+            rng = settings.random("leaving", number)
             stage = STAGES[number % len(STAGES)]
             talk = Conversation(
                 number, *rng.choice(PAIRS), stream=True, calls=1, says=True, between=""

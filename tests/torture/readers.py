@@ -123,17 +123,9 @@ def _openai_chat_stream(data: bytes, seen: Reading) -> None:
 
 
 def _openai_responses_stream(data: bytes, seen: Reading) -> None:
-    number = -1
     for name, event in _sse(data, seen):
         if name != event.get("type"):
             seen.wrong.append(f"event {name} has the type {event.get('type')}")
-        # An error that the gateway adds to a stream of its own protocol begins to count anew.
-        if (
-            event["type"] != "response.failed"
-            and event.get("sequence_number", number + 1) <= number
-        ):
-            seen.wrong.append(f"the number {event['sequence_number']} comes twice")
-        number = event.get("sequence_number", number)
         match event["type"]:
             case "response.output_item.done":
                 _response_item(event["item"], seen)
