@@ -42,7 +42,11 @@ def summary(rows: Sequence[Row]) -> str:
 
 def page(rows: Sequence[Row], size: str, seed: int) -> str:
     """`docs/reliability.md`."""
-    command = f"make torture{'-long' if size == 'long' else ''} SEED={seed}"
+    command = {
+        "part": f"python -m tests.torture --size part --seed {seed}",
+        "short": f"make torture SEED={seed}",
+        "long": f"make torture-long SEED={seed}",
+    }[size]
     lines = [
         "# Reliability",
         "",
