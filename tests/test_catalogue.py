@@ -1,5 +1,6 @@
 """Every code of the catalogue is raised by something: a fixture, or one of a few inputs below."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from toolglot import Note, Receipt, StreamTranslator, translate_request, transla
 from toolglot.exchange import Exchange
 from toolglot.gateway.config import Config, Provider
 from toolglot.gateway.incoming import read_incoming
-from toolglot.gateway.relay.attempt import make_exchange
+from toolglot.gateway.relay.attempt import make_exchange, translate
 from toolglot.gateway.relay.learned_facts import LearnedFacts
 from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.gateway.relay.routing import Router
@@ -154,6 +155,18 @@ def refused() -> Exchange:
     return make_exchange(request, target, learned, mending)
 
 
+def for_an_account() -> Receipt:
+    """A request whose client chooses an account although the key is not its own."""
+    http = made_request("POST", "/v1/chat/completions", {"openai-project": "p"})
+    request = read_incoming(http, "openai-chat", http.path, jsontext.encode(chat(*HI)))
+    them = Provider(protocol="openai-chat", base_url="http://them.example/v1", api_key="k")
+    config = Config(providers={"them": them})
+    (target,) = Router(config, make_upstreams(config, {})).targets("them/m")
+    exchange = make_exchange(request, target, LearnedFacts())
+    asyncio.run(translate(request, target, exchange, None, None))
+    return exchange.receipt
+
+
 MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "attribution-dropped": lambda: asked(anthropic(system=LINE), "anthropic", "openai-chat"),
     "usage-scaled": lambda: translate_response(
@@ -225,6 +238,7 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "call-recovered": lambda: passed_on(failed_generation="<function=f>{}</function>").receipt,
     "request-mended": lambda: refused().receipt,
     "fact-learned": lambda: refused().receipt,
+    "account-choice-dropped": for_an_account,
 }
 """Inputs for codes that no fixture raises."""
 

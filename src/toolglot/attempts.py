@@ -51,9 +51,10 @@ its error.
     connection dropped, first time at this target                 at once *
     connection dropped again, cannot connect                      pause      yes   no
     no reply in time                                              pause      yes   no
-    408, 409, 425, 502, 503, 504, 529                             pause **   yes   no
+    502, 503, 504, 529                                            pause **   yes   no
     500                                            ****           pause **   yes   no
-    429                                                  at once  pause **   yes   no
+    408, 409, 425                                                 pause **   yes
+    429                                                  at once  pause **   yes
     401, 402, 403                                        at once             yes   yes
     404                                            ****                      yes   yes
     400, 413, 422                                  ****                            yes
@@ -73,7 +74,8 @@ its error.
          reply before it says what happened.
 
 A target that failed often of late is `resting`: it is asked after all others. "healthy" says what
-an outcome tells of a target, for whoever counts; nothing here depends on the count.
+an outcome tells of a target, for whoever counts; nothing here depends on the count. Nothing stands
+there where it tells of one request or one client only: another's may well be answered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -136,6 +138,17 @@ REMEDIES: Final[Mapping[int, Remedy]] = {
     529: _PASSING,  # Anthropic: overloaded.
 }
 """The table of statuses. Of any other status only the client can make something."""
+
+
+_FIRST_FAULT: Final = 500
+"""The statuses from here on are the server's fault; those below say something of one request."""
+
+
+def _healthy(status: int, helps: Remedy) -> bool | None:
+    """What a status tells of a server, for all who use it."""
+    if not helps.again:
+        return True
+    return False if status >= _FIRST_FAULT else None
 
 
 def remedy(status: int) -> Remedy:
@@ -312,7 +325,7 @@ class Attempts:
         helps, wait = remedy(outcome.status), outcome.retry_after
         if outcome.mendable and self._may_mend(outcome.status):
             return self._mend()
-        healthy = not helps.again
+        healthy = _healthy(outcome.status, helps)
         rest = 0.0
         if helps.key and self._candidate.keys > 1:
             rest = KEY_REST if wait is None else wait
@@ -339,7 +352,7 @@ class Attempts:
         self._mended, self._state = True, _State.ASKING
         return Ask(target=self._left[0], key=self._key, mended=True, healthy=True)
 
-    def _again(self, pause: float, *, healthy: bool, rest: float = 0.0) -> Ask:
+    def _again(self, pause: float, *, healthy: bool | None, rest: float = 0.0) -> Ask:
         self._retried += 1
         self._key = self._next_key()
         return Ask(

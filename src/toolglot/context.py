@@ -221,6 +221,7 @@ class Context:
         "answer_id",
         "asked",
         "declared",
+        "hides_usage",
         "kept_state",
         "known",
         "made_here",
@@ -260,6 +261,8 @@ class Context:
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
         self.made_here = False
+        self.hides_usage = False
+        """The client did not ask for the usage that a stream tells."""
         """Whether no provider gave the answer."""
         self.kept_state: dict[str, str] | None = None
         """The reasoning state of the answer for clients that do not return it, by key; None: it is

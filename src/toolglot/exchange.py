@@ -113,8 +113,9 @@ class Exchange:
     """
 
     __slots__ = (
-        "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_known", "_path", "_unread",
-        "answer_id", "client", "clock_readings", "options", "provider", "repairs", "restored_state",
+        "_answer", "_asked_at", "_body", "_clock", "_ctx", "_decoded", "_hides_usage", "_known",
+        "_path", "_unread", "answer_id", "client", "clock_readings", "counts_usage", "options",
+        "provider", "repairs", "restored_state",
     )  # fmt: skip
 
     def __init__(
@@ -127,7 +128,12 @@ class Exchange:
         repairs: tuple[str, ...] = (),
         clock: Callable[[], int] | None = None,
         answer_id: str = "",
+        counts_usage: bool = False,
     ) -> None:
+        self.counts_usage = counts_usage
+        """Streams are asked for their usage, also where the client did not ask for it; it is not
+        shown to such a client."""
+        self._hides_usage = False
         self.client = client = protocol_name(client)
         self.answer_id = answer_id
         """The id of a translated answer, in protocols whose answers can be asked for later."""
@@ -153,7 +159,31 @@ class Exchange:
     def request(self, body: bytes, path: str = "", query: Mapping[str, str] | None = None) -> Sent:
         """What the provider gets for what the client sent."""
         sent = self._translated(body, path, query)
+        if self.counts_usage and self.client == self.provider:
+            sent = self._asking_for_usage(sent)
         return self._repaired(sent) if self.repairs else sent
+
+    def _asking_for_usage(self, sent: Sent) -> Sent:
+        """A request for a stream, in a protocol whose streams have no usage unless it is asked for;
+        elsewhere, and in every translation, it is there anyway.
+        """
+        _, surface = self._ctx.surfaces
+        place = surface.settings.get("include_usage", "")
+        parent, _, name = place.partition(".")
+        dropped = surface.body.dropped | surface.sampling.dropped
+        if not name or not dropped.isdisjoint({place, parent, "include_usage"}):
+            return sent
+        members = jsontext.members(sent.data)
+        options = jsontext.read(members.get(parent))
+        asked = isinstance(options, dict) and options.get(name)
+        odd = options is not None and not isinstance(options, dict)
+        if odd or asked or jsontext.read(members.get("stream")) is not True:
+            return sent
+        self._hides_usage = True
+        self._ctx.note("default-added", place, "its usage is charged; the client is not shown it")
+        self._ctx.receipt()
+        members[parent] = {**(options or {}), name: True}
+        return replace(sent, data=jsontext.encode(members))
 
     def _translated(self, body: bytes, path: str, query: Mapping[str, str] | None) -> Sent:
         self._begin(body, path)
@@ -404,6 +434,7 @@ class Exchange:
             ctx = self._context(self.provider, self.client, options, now, body)
             ctx.kept_state = {}
             ctx.answer_id = self.answer_id
+            ctx.hides_usage = self._hides_usage
             if self._clock is not None:
                 ctx.measure(self._clock, self._asked_at)
             ctx.request, ctx.undo = self._request(), self._ctx.undo

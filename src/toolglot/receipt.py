@@ -31,6 +31,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "field-minor": Code(
         "info", "the field is bookkeeping of the source protocol and means nothing elsewhere"
     ),
+    "account-choice-dropped": Code(
+        "info", "only whoever has the provider's key chooses the account that is charged"
+    ),
     "value-mapped": Code("lossy", "the value was replaced by the nearest one that the target has"),
     "value-respelled": Code("info", "the same value has another name in the target protocol"),
     "default-added": Code("info", "the target requires the field and the source left it out"),

@@ -7,6 +7,7 @@ text. Where it is watched, events pass as long as the strictest clients can read
 first one that lacks something on, the rest is encoded anew.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain as joined
 from itertools import starmap
@@ -272,6 +273,7 @@ class _Follower:
         "_ctx",
         "_decoder",
         "_grammar",
+        "_hidden",
         "_mends",
         "_outcome",
         "_past",
@@ -301,6 +303,7 @@ class _Follower:
             self._check, lines=lines, comments=codec.SURFACE.stream.comments
         )
         self._mends = ctx.options.mend == "on"
+        self._hidden = codec.SURFACE.stream.usage_event if ctx.hides_usage else None
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
@@ -354,6 +357,8 @@ class _Follower:
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))
                     continue
+                if self._hidden is not None and self._is_hidden(piece):
+                    continue
                 self._follow(self._decoded(piece))
                 passed.append(self._rename.feed(piece.raw) if self._rename else piece.raw)
         except DecodeError as error:
@@ -362,6 +367,15 @@ class _Follower:
         if translator is not None:
             passed.append(translator.feed(self._splitter.take()))
         return passed[0] if len(passed) == 1 else b"".join(passed)
+
+    def _is_hidden(self, piece: SplitEvent) -> bool:
+        """Whether an event has nothing but usage that the client did not ask for; then it counts,
+        and that is all.
+        """
+        if self._hidden is None or not re.match(self._hidden, piece.raw, re.DOTALL):
+            return False
+        self._follow(self._decoded(piece))
+        return True
 
     def _decoded(self, piece: SplitEvent) -> Iterable[Event]:
         events, read = piece.events, self._decoder.read

@@ -347,6 +347,10 @@ class StreamSupport(Struct, frozen=True, kw_only=True):
     by_default: bool = False
     """Whether an answer is streamed when the request does not say."""
 
+    usage_event: bytes | None = None
+    """The event that has usage and nothing else, as a regular expression that matches its
+    beginning, where a stream has one only if it is asked for."""
+
 
 class CacheSupport(Struct, frozen=True, kw_only=True):
     """Marks for the provider's prompt cache."""
@@ -459,6 +463,12 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     headers: frozenset[str] = frozenset()
     """Headers by which its clients choose something."""
+
+    account_headers: frozenset[str] = frozenset()
+    """Those by which they choose whose account is charged: only whoever has the key may."""
+
+    query: frozenset[str] = frozenset()
+    """Parameters of a query that its clients send to choose a form, whoever's the key is."""
 
     settings: Mapping[str, str]
     """Settings of a request that it carries: interlingua field to wire path."""

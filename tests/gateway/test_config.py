@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from toolglot import profiles
@@ -5,7 +7,9 @@ from toolglot.gateway.config import (
     Config,
     ConfigError,
     Provider,
+    RouteConfig,
     check_loops,
+    left_out_targets,
     load_config,
     plain_secrets,
     read_secret,
@@ -346,3 +350,39 @@ def test_a_provider_that_is_wrong_is_named_with_its_line_and_key(tmp_path, line,
     with pytest.raises(ConfigError) as caught:
         load_config(file, {})
     assert str(caught.value).startswith(f"{file}:3: {words}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('trusted_proxies = ["nowhere"]\nidentity_header = "x"\nkeys = true', "is no address"),
+        ('trusted_proxies = ["10.0.0.1"]', "belong together"),
+        ('identity_header = "x-user"\nkeys = true', "belong together"),
+        ('trusted_proxies = ["10.0.0.0/8"]\nidentity_header = "x"', "set keys = true"),
+        ('admin = "somewhere"', "expected an address and a port"),
+        ("limits = { connections = 0 }", "Expected `int` >= 1"),
+        ("limits = { conections = 1 }", "perhaps connections?"),
+        ("limits = { head_seconds = 0 }", "Expected `float` > 0"),
+        ('tls = { cert = "a" }', "missing required field `key`"),
+        ('tls = { cert = "a", key = "b", require_client_cert = true }', "client_ca must say"),
+    ],
+)
+def test_what_is_wrong_with_how_it_is_guarded(tmp_path, lines, words):
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        load_config(written(tmp_path, f"[server]\n{lines}\n"))
+
+
+def test_a_second_provider_that_would_get_a_clients_key_is_told():
+    def provider(host, **more):
+        return Provider(protocol="anthropic", base_url=f"https://{host}/v1", **more)
+
+    def told(**providers):
+        routes = (RouteConfig(match="*", to=tuple(providers)),)
+        return list(left_out_targets(Config(providers=providers, routes=routes)))
+
+    (words,) = told(a=provider("a", api_key="client"), b=provider("b", api_key="client"))
+    assert "b is never asked" in words
+    assert told(a=provider("a", api_key="client"), b=provider("b", api_key="k")) == []
+    assert told(a=provider("a", api_key="client"), b=provider("a", api_key=("client",))) == []
+    one = {"api_key": "client", "issuer": "one"}
+    assert told(a=provider("a", **one), b=provider("b", **one)) == []

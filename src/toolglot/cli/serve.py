@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     """Run until a signal comes."""
     try:
         from toolglot.gateway.app import App  # noqa: PLC0415
-        from toolglot.gateway.config import plain_secrets  # noqa: PLC0415
+        from toolglot.gateway.config import left_out_targets, plain_secrets  # noqa: PLC0415
         from toolglot.gateway.http import server as gateway  # noqa: PLC0415 - an extra
         from toolglot.gateway.telemetry.logs import set_up  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -86,8 +86,9 @@ def run(args: argparse.Namespace) -> int:
     path = _path(args)
     config, warnings = _without_loops(_configured(args, path), path)
     gateway.check_exposure(config)
+    gateway.check_tls(config)
     set_up(config.server.log)
-    for words in warnings:
+    for words in (*warnings, *left_out_targets(config)):
         gateway.say(f"warning: {words}")
     for place in plain_secrets(config):
         gateway.say(
@@ -103,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     def ready() -> None:
         if args.port_file:
             gateway.write_port(args.port_file, port)
-        url = f"http://{server.host}:{port}"
+        url = f"{'https' if server.tls else 'http'}://{server.host}:{port}"
         gateway.say(f"toolglot listens on {url}")
         if not args.quiet:
             gateway.say(welcome(url, config))

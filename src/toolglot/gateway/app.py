@@ -7,10 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from toolglot.gateway.access.access_control import AccessControl
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
+from toolglot.gateway.http.host_names import own_host
 from toolglot.gateway.http.middleware import Middleware
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.relay import Relay
@@ -45,7 +48,7 @@ class App:
     def __init__(self, config: Config, path: Path | None = None) -> None:
         """A configuration from a file is read again when it changes."""
         server = config.server
-        self.max_body = server.max_body
+        self.config = config
         self._path = path
         self._client, self._storage = Client(), open_storage(server)
         access = AccessControl(self._storage.keys, self._storage.ledger)
@@ -54,13 +57,23 @@ class App:
             tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
             recorder=Recorder(server.record) if server.record else None,
         )
-        admission = Admission(access, self._telemetry)
+        admission = Admission(access, self._telemetry, server)
         self._relay = Relay(config, self._client, access, KeptReasoning(self._storage.values))
         self._sockets: list[WebSocketEndpoint] = []
         router: UrlRouter[Handler] = UrlRouter()
-        add_routes(router, admission, self._routes(admission, Sessions(self._storage.values)))
-        self.handle = Middleware(router, lambda: self._relay.config.server.origins).handle
+        self.routes = tuple(
+            self._routes(admission, Sessions(self._storage.values, server.max_body))
+        )
+        """All paths at which it answers."""
+        add_routes(router, admission, self.routes)
+        own = None if server.keys else own_host(server)
+        self.handle = Middleware(router, lambda: self._relay.config.server.origins, own).handle
         """Answers a request."""
+        reports: UrlRouter[Handler] = UrlRouter()
+        health = HealthEndpoints(self._relay, self._telemetry.metrics)
+        add_routes(reports, admission, (replace(each, auth="none") for each in health.routes))
+        self.handle_admin = Middleware(reports, tuple, own_host(server)).handle
+        """Answers a request on the listener of the administrator."""
 
     @property
     def receipts(self) -> ReceiptLog:
@@ -100,7 +113,7 @@ class App:
             *ModelEndpoints(relay).routes,
             *ConversationEndpoints(sessions).routes,
             *receipt_routes(relay.receipts),
-            *dry_run_routes(relay),
+            *dry_run_routes(relay, admission),
         ]
         # Protocols in which a request can continue an earlier answer.
         for name in (name for name, codec in PROTOCOLS.items() if codec.SURFACE.earlier_keys):

@@ -11,9 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
+from ipaddress import ip_network
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import fields, replace
@@ -44,6 +46,51 @@ class ConfigError(ToolglotError, ValueError):
 
 class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of the file."""
+
+
+class ServerLimits(_Table, frozen=True, kw_only=True):
+    """What clients and providers may take of the gateway's memory, sockets and time."""
+
+    head_seconds: _Seconds = 10.0
+    """For the head of a request to arrive."""
+
+    body_seconds: _Seconds = 30.0
+    """Without a byte of a body that is waited for."""
+
+    idle_seconds: _Seconds = 75.0
+    """Between two requests on a connection."""
+
+    connections: Annotated[int, Meta(ge=1)] | None = None
+    """Of all clients together, for each worker; none: half of the file descriptors."""
+
+    per_address: Annotated[int, Meta(ge=1)] | None = None
+    """Of one address; none: half of all."""
+
+    backlog: Annotated[int, Meta(ge=1)] = 1024
+    """Connections that may wait to be accepted."""
+
+    bodies: Annotated[int, Meta(ge=1)] = 512 * MEGABYTE
+    """Bytes of all bodies that are being read at one time."""
+
+    answer: Annotated[int, Meta(ge=1)] = 64 * MEGABYTE
+    """Bytes of an answer of a provider that is not streamed."""
+
+
+class Tls(_Table, frozen=True, kw_only=True):
+    """Certificates, if the gateway itself serves https."""
+
+    cert: str
+    """The file with the certificate and what it is signed by, as PEM."""
+
+    key: str
+    """The file with its private key."""
+
+    client_ca: str | None = None
+    """The file with the authorities whose client certificates are trusted; the name in such a
+    certificate is the name of a key."""
+
+    require_client_cert: bool = False
+    """Refuse clients without such a certificate."""
 
 
 class Server(_Table, frozen=True, kw_only=True):
@@ -79,6 +126,21 @@ class Server(_Table, frozen=True, kw_only=True):
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser, beside those of this machine: https://chat.example."""
 
+    hosts: tuple[str, ...] = ()
+    """By which names clients may call the gateway, beside those of this machine and `host`, where
+    no keys are asked for: gateway.intern, *.intern."""
+
+    admin: str | None = None
+    """Where /metrics and /ready are answered without a key, beside `host`: 127.0.0.1:8101."""
+
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses, or networks, of proxies whose `identity_header` is believed."""
+
+    identity_header: str | None = None
+    """The header in which a trusted proxy names its client; that is the name of a key."""
+
+    limits: ServerLimits = ServerLimits()
+    tls: Tls | None = None
     extensions: tuple[str, ...] = ()
     """Modules to import first, which register parsers, dialects or profiles."""
 
@@ -281,9 +343,11 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, next(words, ())
 
 
-_WORDS: Final = dict(
-    _words(Config, Server, Provider, ProviderOptions, Timeouts, RouteConfig, ToolRulesFor)
-)
+_TABLES: Final = (
+    Config, Server, ServerLimits, Tls, Provider, ProviderOptions, Timeouts, RouteConfig,
+    ToolRulesFor,
+)  # fmt: skip
+_WORDS: Final = dict(_words(*_TABLES))
 
 
 def found_providers(environ: Mapping[str, str]) -> Iterator[tuple[str, Provider]]:
@@ -315,7 +379,7 @@ def without_loops(config: Config) -> tuple[Config, tuple[str, ...]]:
             continue
         variable = ", ".join(get_profile(name).base_url_env)
         warnings.append(
-            f"{variable} is the address of this gateway itself ({provider.base_url}) and is not "
+            f"{variable} is the address of this gateway itself ({_shown(provider)}) and is not "
             f"used to find provider {name}; unset it where the gateway is started"
         )
         if provider.api_key is not None:
@@ -328,9 +392,14 @@ def check_loops(config: Config) -> None:
     for name, provider in config.providers.items():
         if _is_loop(config, provider):
             raise ConfigError(
-                f"providers.{name}.base_url: {provider.base_url} is the address of this gateway "
+                f"providers.{name}.base_url: {_shown(provider)} is the address of this gateway "
                 "itself; requests would never end"
             )
+
+
+def _shown(provider: Provider) -> str:
+    """The address of a provider without a password."""
+    return re.sub(r"//[^/@]*@", "//…@", provider.base_url or "")
 
 
 def _is_loop(config: Config, provider: Provider) -> bool:
@@ -365,6 +434,7 @@ def _problems(config: Config) -> Iterator[tuple[str, str]]:
             import_module(name)
         except ImportError as error:
             yield f"server.extensions[{index}]", f"{name} cannot be imported: {error}"
+    yield from _server_problems(config.server)
     for name, provider in config.providers.items():
         yield from _provider_problems(f"providers.{name}", provider)
     for index, route in enumerate(config.routes):
@@ -373,6 +443,24 @@ def _problems(config: Config) -> Iterator[tuple[str, str]]:
             if provider_name != DEMO and provider_name not in config.providers:
                 known = ", ".join((*config.providers, DEMO))
                 yield f"routes[{index}].to", f"no provider {provider_name!r}; known: {known}"
+
+
+def _server_problems(server: Server) -> Iterator[tuple[str, str]]:
+    for index, network in enumerate(server.trusted_proxies):
+        try:
+            ip_network(network, strict=False)
+        except ValueError:
+            words = f"{network!r} is no address or network, such as 10.0.0.5 or 10.0.0.0/24"
+            yield f"server.trusted_proxies[{index}]", words
+    if bool(server.trusted_proxies) != bool(server.identity_header):
+        yield "server", "trusted_proxies and identity_header belong together; give both or none"
+    if server.identity_header and not server.keys:
+        yield "server.identity_header", "the names that it has are those of keys: set keys = true"
+    if server.admin is not None and not _HOST_AND_PORT.fullmatch(server.admin):
+        yield "server.admin", "expected an address and a port, such as 127.0.0.1:8101"
+    tls = server.tls
+    if tls is not None and tls.require_client_cert and tls.client_ca is None:
+        yield "server.tls.require_client_cert", "client_ca must say whom to trust"
 
 
 def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, str]]:
@@ -429,6 +517,7 @@ def _no_profile(name: str) -> str:
     return f"`toolglot capabilities` lists the profiles; none is called so{guess}"
 
 
+_HOST_AND_PORT: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}")
 _SCHEMES: Final = ("http://", "https://")
 _URL: Final = re.compile(r"https?://[^\s/?#]+(/\S*)?", re.IGNORECASE)
 _NAMED: Final[Mapping[str, Collection[str]]] = {
@@ -448,6 +537,32 @@ def plain_secrets(config: Config) -> Iterator[str]:
         for key in (given,) if isinstance(given, str) else given or ():
             if not key.startswith(("env:", "file:")) and key != CLIENT:
                 yield f"providers.{name}.api_key"
+
+
+def left_out_targets(config: Config) -> Iterator[str]:
+    """Targets that are never asked, because a client's own key goes to one provider only."""
+    for index, route in enumerate(config.routes):
+        names = dict.fromkeys(target.partition("/")[0] for target in route.targets)
+        given = {name: config.providers[name] for name in names if name in config.providers}
+        taking = {name: each for name, each in given.items() if _takes_client_key(each)}
+        first = next(iter(taking), "")
+        for name, each in taking.items():
+            if key_issuer(each) != key_issuer(taking[first]):
+                yield (
+                    f"routes[{index}]: {name} is never asked, because the client's own key goes to "
+                    f"{first} only; a common issuer says that they take the same keys"
+                )
+
+
+def key_issuer(provider: Provider) -> str:
+    """Who issues the keys of a provider: what it says, or whoever has its address."""
+    host = urlsplit(provider.base_url or "").netloc.rpartition("@")[2]
+    return provider.issuer or host or provider.profile or ""
+
+
+def _takes_client_key(provider: Provider) -> bool:
+    given = provider.api_key
+    return CLIENT in ((given,) if isinstance(given, str) else given or ())
 
 
 CLIENT: Final = "client"

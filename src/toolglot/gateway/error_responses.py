@@ -17,6 +17,9 @@ from toolglot.ir import ApiError, ErrorKind
 from toolglot.registry import get_protocol
 from toolglot.wire.message import WireResponse
 
+_LONGEST: Final = 100
+"""Characters of a client's own words that are repeated to it."""
+_BUSY: Final = 503
 FIRST_ERROR: Final = 400
 """The statuses from here on are errors."""
 
@@ -58,6 +61,12 @@ def too_large(limit: int) -> ApiError:
     return _error("too_large", words, 413)
 
 
+def history_too_large(limit: int) -> ApiError:
+    """What a request continues is larger than a request may be."""
+    words = f"with what it continues the request has more than {limit} bytes; begin anew, or raise "
+    return _error("too_large", words + "max_body in [server] to allow more", 413)
+
+
 def wrong_method(method: str, path: str, allowed: Iterable[str]) -> ApiError:
     """The path is right and the method is not."""
     words = f"{method} {path}: this path takes {', '.join(allowed)}"
@@ -94,15 +103,28 @@ def unknown_model(model: str) -> ApiError:
 # --- who may ask ----------------------------------------------------------------------------------
 
 
-def bad_key(*, given: bool) -> ApiError:
-    """Keys are asked for, and this is none."""
+def bad_key(*, given: bool, name: str | None = None) -> ApiError:
+    """Keys are asked for, and this is none; `name` is what a trusted proxy calls the client."""
     what = "this key is not known, was revoked or has expired" if given else "a key is needed"
+    if name is not None and not given:
+        what = f"there is no key with the name {name[:_LONGEST]!r}"
     return _error("authentication", f"{what}: `toolglot keys create` makes one", 401)
 
 
 def not_allowed(message: str) -> ApiError:
     """The client is known and may not do this."""
     return _error("permission", message, 403)
+
+
+def misdirected(message: str) -> ApiError:
+    """The client calls the gateway by a name that it does not have."""
+    return _error("invalid_request", message, 421)
+
+
+def needs_provider_key(provider: str, header: str) -> ApiError:
+    """The provider takes the client's own key, and there is none."""
+    words = f"provider {provider} takes the client's own key: send it as {header}"
+    return _error("authentication", words, 401)
 
 
 def limit_reached(message: str, retry_after: str | None) -> ApiError:
@@ -166,6 +188,9 @@ def from_rejection(problem: Exception) -> ApiError:
         return problem.error
     if isinstance(problem, BodyTooLargeError):
         return too_large(problem.limit)
+    if isinstance(problem, BodyError) and problem.status == _BUSY:
+        words, soon = str(problem), "1"
+        return ApiError(kind="server", message=words, status=_BUSY, retry_after=soon)
     if isinstance(problem, BodyError):
         return _error("invalid_request", str(problem), problem.status)
     return invalid_request(str(problem))

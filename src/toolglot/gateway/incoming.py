@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
-from toolglot.gateway.access.virtual_keys import VirtualKey
+from toolglot.gateway.access.virtual_keys import PREFIX, VirtualKey
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.request_info import given_key, id_of
 from toolglot.http1.server_request import HttpRequest
@@ -17,6 +17,11 @@ from toolglot.wire import jsontext
 
 IN_PATH: Final = "{model}"
 """What the path of a protocol has in it that names the model there."""
+PROVIDER_KEY: Final = "x-toolglot-provider-key"
+"""The header with the client's own key of a provider, beside its key of the gateway."""
+LONGEST_NAME: Final = 256
+"""Characters that the name of a model may have."""
+_MODEL: Final = b'"model"'
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 _SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id", "session-id")
@@ -48,7 +53,7 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     strict: bool = False
     """It shall rather be rejected than lose meaning."""
     key: str | None = None
-    """What the client gave as its key."""
+    """The client's own key of a provider, if it gave one."""
     holder: VirtualKey | None = None
     """Whose key it is, where keys are asked for."""
 
@@ -70,8 +75,10 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
         return named.encode() or self.body[:_AFFINITY]
 
 
-def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> IncomingRequest:
-    """The request that a body and the HTTP around it make, before it is known whose it is."""
+def read_incoming(
+    http: HttpRequest, protocol: str, path: str, body: bytes, holder: VirtualKey | None = None
+) -> IncomingRequest:
+    """The request that a body and the HTTP around it make; `holder` is the key of its client."""
     try:
         seen = jsontext.glance(body)
     except DecodeError as problem:
@@ -85,6 +92,8 @@ def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> I
         stream = surface.stream.by_default if seen.stream is None else bool(seen.stream)
     else:
         words = "model: expected the name of a model; GET /v1/models lists them"
+        if isinstance(seen.model, str) and len(seen.model) > LONGEST_NAME:
+            words = f"model: a name has at most {LONGEST_NAME} characters, not {len(seen.model)}"
         raise RequestRejectedError(errors.invalid_request(words))
     return IncomingRequest(
         protocol=protocol,
@@ -96,8 +105,29 @@ def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> I
         query=http.query,
         headers=headers,
         strict=headers.get("x-toolglot-strict", "").lower() in _TRUE,
-        key=given_key(http),
+        key=_provider_key(http),
+        holder=holder,
     )
+
+
+def _provider_key(http: HttpRequest) -> str | None:
+    """The client's own key of a provider. A key of the gateway is nobody else's business."""
+    key = http.headers.get(PROVIDER_KEY) or given_key(http)
+    return None if key is None or key.startswith(PREFIX) else key
+
+
+def check_one_model(body: bytes) -> None:
+    """Reject a body that names its model twice, or in other letters: servers disagree on which of
+    them counts, and a key may be limited to one.
+    """
+    # Most bodies have the name once, at their top; looking costs less than reading.
+    if body.lower().count(_MODEL) <= 1 and b"\\u" not in body:
+        return
+    members = jsontext.members(body)
+    named = [name for name in members if name.casefold() == "model"]
+    if len(named) > 1 or named not in ([], ["model"]) or jsontext.has_repeated_members(body):
+        words = "model: this key is limited to some models, so the model must be named exactly once"
+        raise RequestRejectedError(errors.invalid_request(words))
 
 
 def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, bool]:
@@ -105,11 +135,16 @@ def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, boo
     name, _, operation = words.rstrip("/").rpartition(":")
     if operation not in operations or not _is_name(name):
         expected = ", ".join(f":{each}" for each in operations)
-        error = errors.unknown_path(f"models/{words}: expected a model and one of {expected}")
+        shown = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME]}…"
+        error = errors.unknown_path(f"models/{shown}: expected a model and one of {expected}")
         raise RequestRejectedError(error)
     return name, operations[operation]
 
 
 def _is_name(model: str) -> bool:
     """Whether a text can name a model; providers may have it in a path, where dots would climb."""
-    return bool(model) and ("." not in model or not _DOTS.intersection(model.split("/")))
+    return (
+        0 < len(model) <= LONGEST_NAME
+        and model.isprintable()
+        and ("." not in model or not _DOTS.intersection(model.split("/")))
+    )

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections import Counter
 from collections.abc import Callable
 from typing import Final
@@ -41,10 +42,16 @@ class HttpServer:
         self._ticker = self.loop.call_later(self._every, self._tick)
         self._empty: asyncio.Future[None] | None = None
 
-    async def listen(self, sock: socket.socket, backlog: int = 1024) -> None:
-        """Accept connections on a socket."""
+    async def listen(
+        self, sock: socket.socket, backlog: int = 1024, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """Accept connections on a socket, encrypted ones if there is a context of TLS."""
         listener = await self.loop.create_server(
-            lambda: ServerConnection(self), sock=sock, backlog=backlog
+            lambda: ServerConnection(self),
+            sock=sock,
+            backlog=backlog,
+            ssl=tls,
+            ssl_handshake_timeout=self.limits.head_seconds if tls is not None else None,
         )
         self._listeners.append(listener)
 

@@ -113,6 +113,11 @@ class ServerConnection(asyncio.Protocol):
         """Whether no request is under way."""
         return self.current is None and self._upgraded is None
 
+    @property
+    def peer_certificate(self) -> Any:
+        transport = self._transport
+        return None if transport is None else transport.get_extra_info("peercert")
+
     def write(self, data: bytes) -> None:
         if self._transport is not None:
             self._transport.write(data)

@@ -1,17 +1,19 @@
 """A request of a client, from its head on."""
 
-import zlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote
 
-from toolglot.http1.decompress import ENCODINGS, decompressobj
+from toolglot.http1.decompress import DecompressError, decompress_body, known_encodings
 from toolglot.http1.headers import Headers
 
 if TYPE_CHECKING:
     import asyncio
 
     from toolglot.http1.server_connection import ServerConnection
+
+
+_SHOWN: Final = 50
 
 
 class BodyError(Exception):
@@ -79,6 +81,11 @@ class HttpRequest(Mapping[str, Any]):
     def remote(self) -> str:
         """The address of the client."""
         return self.connection.remote if self.connection is not None else ""
+
+    @property
+    def peer_certificate(self) -> Any:
+        """The verified certificate of the client, as the `ssl` module has it, if there is one."""
+        return self.connection.peer_certificate if self.connection is not None else None
 
     @property
     def body(self) -> "RequestBody":
@@ -213,19 +220,14 @@ def _decompress(body: bytes, encoding: str, limit: int) -> bytes:
     name = encoding.strip().lower()
     if name == "identity":
         return body
-    if name not in ENCODINGS:
-        known = ", ".join(ENCODINGS)
-        raise BodyError(
-            f"content-encoding {encoding!r} is not supported; send {known} or none", 415
-        )
-    worker = decompressobj(name, body)
     try:
-        made: bytes = worker.decompress(body, limit + 1 if limit else 0)
-        if limit and len(made) > limit:
-            raise BodyTooLargeError(limit)
-        made += worker.flush()
-    except zlib.error as error:
-        raise BodyError(f"the body is no {name}: {error}") from None
-    if not worker.eof:
-        raise BodyError(f"the body is no complete {name}")
+        made = decompress_body(body, name, limit)
+    except LookupError:
+        known = ", ".join(known_encodings())
+        words = f"content-encoding {encoding[:_SHOWN]!r} is not supported; send {known} or none"
+        raise BodyError(words, 415) from None
+    except DecompressError as error:
+        raise BodyError(str(error)) from None
+    if limit and len(made) > limit:
+        raise BodyTooLargeError(limit)
     return made

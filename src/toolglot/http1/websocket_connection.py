@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _WAITING_BYTES: Final = 2**20
 """Bytes of messages that may wait for their reader before the socket is read no further."""
+_SLICE: Final = 2**12
+"""Bytes that are read at once: what is compressed in them may become a thousand times as many."""
 _SWITCHED: Final = 101
 
 
@@ -43,6 +45,8 @@ class WebSocket(HttpResponse):
         )
         self._messages: deque[WebSocketMessage] = deque()
         self._waiting = 0
+        self._unread = b""
+        """What arrived while messages waited."""
         self._parts: list[bytes] = []
         self._text = False
         self._waiter: asyncio.Future[None] | None = None
@@ -77,6 +81,9 @@ class WebSocket(HttpResponse):
         if self._paused and self._waiting < _WAITING_BYTES:
             self._paused = False
             self._connection.resume_reading()
+            unread, self._unread = self._unread, b""
+            if unread:
+                self.data_received(unread)
         return message
 
     async def send_text(self, data: bytes) -> None:
@@ -96,10 +103,14 @@ class WebSocket(HttpResponse):
     # --- for the connection -----------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        self._protocol.receive_data(data)
-        for event in self._protocol.events_received():
-            if isinstance(event, Frame):
-                self._got(event)
+        for start in range(0, len(data), _SLICE):
+            if self._paused:
+                self._unread += data[start:]
+                break
+            self._protocol.receive_data(data[start : start + _SLICE])
+            for event in self._protocol.events_received():
+                if isinstance(event, Frame):
+                    self._got(event)
         self._flush()
         if self._protocol.state in (State.CLOSING, State.CLOSED) and (
             self._protocol.close_expected() or self._protocol.close_rcvd is not None
@@ -114,6 +125,9 @@ class WebSocket(HttpResponse):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        # Nobody will read them, and what refers to this may live on for a while.
+        self._messages.clear()
+        self._parts, self._unread, self._waiting = [], b"", 0
         self._wake()
 
     def _got(self, frame: Frame) -> None:

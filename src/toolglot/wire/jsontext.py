@@ -95,6 +95,21 @@ def members(data: bytes | msgspec.Raw) -> dict[str, Any]:
     return found
 
 
+def has_repeated_members(data: bytes) -> bool:
+    """Whether a JSON object has a member of its own twice; nothing is said of those inside it."""
+    counts: list[int] = []
+
+    def count(pairs: list[tuple[str, Any]]) -> None:
+        counts.append(len(pairs))
+
+    try:
+        json.loads(data, object_pairs_hook=count)  # noqa: TID251 - the one place
+    except (ValueError, RecursionError):
+        raise DecodeError("", "it cannot be read exactly") from None
+    # The outermost object ends last.
+    return counts[-1] != len(members(data))
+
+
 def elements(data: bytes | msgspec.Raw) -> list[Any]:
     """The elements of a JSON array, unread where that can be: `read` gives the value of one."""
     found: list[Any] = _parted(data, _ELEMENTS, list, "array")

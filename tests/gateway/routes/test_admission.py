@@ -26,11 +26,12 @@ def admitted(server, headers):
         admission = Admission(AccessControl(storage.keys, storage.ledger), telemetry)
         followed = admission.begin(http, "anthropic")
         try:
-            request = read_incoming(http, "anthropic", http.path, b'{"model":"m"}')
-            request = await admission.identify(request, followed)
-            await admission.check(request)
-            owner = await admission.authenticate(http)
-            admission.end(followed, request.holder)
+            known = await admission.identify(http, followed)
+            request = read_incoming(http, "anthropic", http.path, b'{"model":"m"}', known.holder)
+            await admission.check(request, known, followed)
+            holder = await admission.authenticate(http)
+            owner = holder.id if holder else ""
+            admission.end(followed, known)
         finally:
             await storage.close()
         return request, followed.record, owner

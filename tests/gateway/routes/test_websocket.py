@@ -269,6 +269,49 @@ def test_too_many_requests_at_once_are_refused():
     asyncio.run(run())
 
 
+def test_waiting_requests_have_a_size_together():
+    async def run():
+        waits = asyncio.Event()
+
+        async def handle(_request):
+            await waits.wait()
+            return web.json_response({"error": {"message": "enough"}}, status=400)
+
+        async with connected(handle, "openai-chat", max_body=50_000) as socket:
+            for _ in range(4):
+                await socket.send_json(frame(message("x" * 20_000)))
+            wrong = await socket.receive_json(timeout=10)
+            assert "bytes are waiting" in wrong["error"]["message"]
+            waits.set()
+            # Those that waited are answered, and there is room again.
+            for _ in range(3):
+                assert "enough" in str(await socket.receive_json(timeout=10))
+            await socket.send_json(frame(message("x" * 20_000)))
+            assert "enough" in str(await socket.receive_json(timeout=10))
+
+    asyncio.run(run())
+
+
+def test_frames_that_are_small_on_the_wire_wait_there():
+    """What is compressed is not all unpacked before somebody reads it."""
+
+    async def run():
+        waits = asyncio.Event()
+
+        async def handle(_request):
+            await waits.wait()
+            return web.json_response({"error": {"message": "enough"}}, status=400)
+
+        async with connected(handle, "openai-chat", max_body=2**22) as socket:
+            for _ in range(12):
+                await socket.send_json(frame(message("x" * 2_000_000)))
+            waits.set()
+            found = [await socket.receive_json(timeout=20) for _ in range(12)]
+            assert {"enough" in str(each) or "waiting" in str(each) for each in found} == {True}
+
+    asyncio.run(run())
+
+
 def test_a_frame_that_is_too_large_ends_the_connection():
     async def run():
         script = Script("openai-chat")
@@ -428,3 +471,16 @@ def test_a_stored_response_is_not_forgotten_when_a_turn_fails():
 
     asyncio.run(run())
     assert script.texts() == ["Hi.", "One.", "Go on."]
+
+
+@pytest.mark.parametrize("wrong", [{"type": []}, {"type": {}}, {"stream_id": "x" * 300}])
+def test_odd_members_leave_the_connection_open(wrong):
+    async def run():
+        script = Script("openai-chat", says("Yes."))
+        async with connected(script.handle, "openai-chat") as socket:
+            await socket.send_json({**frame(message("Hi")), **wrong})
+            told = await socket.receive_json(timeout=10)
+            assert (told["type"], told["status"]) == ("error", 400)
+            assert (await ask(socket, message("Hi")))["type"] == "response.completed"
+
+    asyncio.run(run())

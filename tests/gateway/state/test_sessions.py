@@ -418,3 +418,39 @@ def test_what_is_stored_outlives_the_gateway(tmp_path):
 
     asyncio.run(run())
     assert script.texts() == ["a", "One.", "b"]
+
+
+def test_a_small_request_does_not_become_a_huge_one():
+    """What is continued counts, by whichever name it is continued."""
+    script = Script("openai-chat", *(says("Yes.", number=number) for number in range(9)))
+
+    async def run():
+        async with (
+            upstream(script.handle) as url,
+            gateway(
+                {"them": provider("openai-chat", url)}, [to("them/*")], max_body=20_000
+            ) as session,
+        ):
+
+            async def post(path, **body):
+                async with session.post(path, json=body) as reply:
+                    return reply.status, await reply.json()
+
+            previous, found = {}, []
+            for _ in range(4):
+                status, made = await post("/v1/responses", model="m", input="x" * 9_000, **previous)
+                found.append(status)
+                previous = {"previous_response_id": made.get("id")} if status == 200 else previous
+            item = {"type": "message", "role": "user", "content": "y" * 12_000}
+            _, talk = await post("/v1/conversations", items=[item])
+            grown, _ = await post(f"/v1/conversations/{talk['id']}/items", items=[item])
+            status, told = await post(
+                "/v1/responses", model="m", input="x" * 12_000, conversation=talk["id"]
+            )
+            return found, grown, status, told
+
+    found, grown, status, told = asyncio.run(run())
+    assert found == [200, 200, 413, 413]
+    assert (grown, status) == (413, 413)
+    assert "max_body" in told["error"]["message"]
+    assert max(len(json.dumps(body)) for body in script.bodies) < 21_000

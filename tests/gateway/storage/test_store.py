@@ -8,7 +8,7 @@ import pytest
 
 from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.gateway.storage.sqlite_store import SqliteStore
-from toolglot.gateway.storage.store import Store, storable
+from toolglot.gateway.storage.store import Store, fair_share, storable
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -142,6 +142,28 @@ def test_the_oldest_go_when_it_is_too_much(opened):
             assert left == tuple(f"{number:02}" for number in range(100 - len(left), 100))
 
     asyncio.run(run())
+
+
+def test_nobody_pushes_out_what_another_has_stored(opened):
+    async def run():
+        async with opened(max_bytes=50_000) as store:
+            await store.put("k", "hers", bytes(2000), "alice")
+            for number in range(60):
+                await store.put("k", f"{number:02}", bytes(2000), "bob")
+                await store.flush()
+            assert await store.get("k", "hers", "alice") == bytes(2000)
+            assert 15 <= len(await store.list("k", "bob")) <= 25
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "share"),
+    [((), 9, 9), ((5,), 9, 9), ((50,), 9, 9), ((1, 50), 9, 8), ((4, 5), 9, 9), ((9, 9, 9), 9, 3),
+     ((1, 3, 9, 9), 12, 4)],
+)  # fmt: skip
+def test_shares(sizes, most, share):
+    assert fair_share(sizes, most) == share
 
 
 def test_a_value_larger_than_the_store_is_not_kept_and_replaces_the_old_one(opened, caplog):

@@ -1,11 +1,13 @@
 """Rate limits: requests and tokens in any minute, and a budget of tokens.
 
 Pure: the caller brings the clock, as seconds since 1970, and the sums of the ledger. Requests count
-when they are admitted, tokens when the response is complete.
+when they are admitted, tokens when the response is complete. Until then the tokens that a response
+may have are reserved, so that requests at the same time cannot use the same rest of a limit. A
+request that is alone is admitted as long as anything is left, whatever it may use.
 
-    exceeded = limiter.admit(key, now)
-    …                                      # the response
-    limiter.charge(key, tokens, now)
+    exceeded = limiter.admit(key, now, reservation)
+    …                                                # the response
+    limiter.charge(key, tokens, now, reservation)
 """
 
 from collections import deque
@@ -23,6 +25,19 @@ _SLOT: Final = 0.1
 _SLOTS: Final = 600
 _TICK: Final = 0.001
 _NEVER: Final = float("inf")
+_SOON: Final = 1.0
+"""Seconds after which others of the key's requests may have ended."""
+
+
+class Reservation(Struct, frozen=True, kw_only=True):
+    """The tokens that a request may use."""
+
+    tokens: int = 0
+    """Of those per minute."""
+    budget: int = 0
+
+
+NO_RESERVATION: Final = Reservation()
 
 
 class LimitStatus(Struct, frozen=True, kw_only=True):
@@ -102,12 +117,13 @@ class SlidingWindow:
 class _Spent:
     """The tokens that a key used of its budget in a period: the ledger's sum, and those since."""
 
-    __slots__ = ("asked", "before", "end", "meanwhile", "per", "since", "start")
+    __slots__ = ("asked", "before", "end", "known", "meanwhile", "per", "since", "start")
 
     def __init__(self, per: Period, now: float) -> None:
         self.per = per
         self.start, self.end = period_start(per, now), period_end(per, now)
         self.asked: float | None = None
+        self.known = False
         self.before = self.since = self.meanwhile = 0
 
     @property
@@ -121,9 +137,10 @@ class _Spent:
 class _State:
     """What is counted for one key."""
 
-    __slots__ = ("requests", "spent", "tokens")
+    __slots__ = ("requests", "reserved_budget", "reserved_tokens", "spent", "tokens")
 
     def __init__(self) -> None:
+        self.reserved_tokens = self.reserved_budget = 0
         self.requests = SlidingWindow()
         self.tokens = SlidingWindow()
         self.spent = _Spent("total", 0.0)
@@ -140,17 +157,32 @@ class RateLimiter:
         self._refresh = refresh
         self._states: dict[str, _State] = {}
 
-    def admit(self, key: VirtualKey, now: float) -> LimitExceeded | None:
-        """Admit and count a request, or name the limit that keeps it out longest."""
+    def admit(
+        self, key: VirtualKey, now: float, reservation: Reservation = NO_RESERVATION
+    ) -> LimitExceeded | None:
+        """Admit and count a request, or name the limit that keeps it out longest. The reservation
+        of one that is admitted lasts until it is charged.
+        """
         state = self._state(key, now)
-        exceeded = max(_exceeded(key, state, now), key=lambda each: each.retry_after, default=None)
+        found = _exceeded(key, state, now, reservation)
+        exceeded = max(found, key=lambda each: each.retry_after, default=None)
         if exceeded is None:
             state.requests.add(1, now)
+            state.reserved_tokens += reservation.tokens
+            state.reserved_budget += reservation.budget
         return exceeded
 
-    def charge(self, key: VirtualKey, tokens: int, now: float) -> None:
-        """Count the tokens of a response."""
+    def charge(
+        self,
+        key: VirtualKey,
+        tokens: int,
+        now: float,
+        reservation: Reservation = NO_RESERVATION,
+    ) -> None:
+        """Count the tokens of a response, in place of what was reserved for it."""
         state = self._state(key, now)
+        state.reserved_tokens -= reservation.tokens
+        state.reserved_budget -= reservation.budget
         tokens = max(0, tokens)
         state.tokens.add(tokens, now)
         state.spent.since += tokens
@@ -166,15 +198,20 @@ class RateLimiter:
                 remaining=max(0, limit - used),
                 reset=_wait(state, window, used, now) if used else 0.0,
             )
-            for what, limit, used, window in _measures(key, state)
+            for what, limit, used, _, window in _measures(key, state)
         )
+
+    def knows_budget(self, key: VirtualKey, now: float) -> bool:
+        """Whether the ledger has told what the key used of its budget."""
+        return key.budget is None or self._state(key, now).spent.known
 
     def refresh_budget_since(self, key: VirtualKey, now: float) -> float | None:
         """The time from which the ledger should sum up the key's tokens; None: it need not yet."""
         if key.budget is None:
             return None
         spent = self._state(key, now).spent
-        if spent.asked is not None and 0 <= now - spent.asked < self._refresh:
+        asked = spent.asked if spent.known else None
+        if asked is not None and 0 <= now - asked < self._refresh:
             return None
         spent.asked = now
         spent.meanwhile = 0
@@ -187,7 +224,7 @@ class RateLimiter:
         then, until the next refresh: rather too much than too little.
         """
         spent = self._state(key, now).spent
-        spent.before, spent.since = tokens, spent.meanwhile
+        spent.before, spent.since, spent.known = tokens, spent.meanwhile, True
 
     def _state(self, key: VirtualKey, now: float) -> _State:
         state = self._states.get(key.id)
@@ -202,26 +239,32 @@ class RateLimiter:
 
 def _measures(
     key: VirtualKey, state: _State
-) -> Iterator[tuple[LimitKind, int, int, SlidingWindow | None]]:
-    """Each limit that the key has, what is used of it, and the window it is counted in."""
+) -> Iterator[tuple[LimitKind, int, int, int, SlidingWindow | None]]:
+    """Each limit that the key has, what is used and what is reserved of it, and the window it is
+    counted in.
+    """
     if key.rpm is not None:
-        yield "requests", key.rpm, state.requests.used, state.requests
+        yield "requests", key.rpm, state.requests.used, 0, state.requests
     if key.tpm is not None:
-        yield "tokens", key.tpm, state.tokens.used, state.tokens
+        yield "tokens", key.tpm, state.tokens.used, state.reserved_tokens, state.tokens
     if key.budget is not None:
-        yield "budget", key.budget.tokens, state.spent.tokens, None
+        yield "budget", key.budget.tokens, state.spent.tokens, state.reserved_budget, None
 
 
-def _exceeded(key: VirtualKey, state: _State, now: float) -> Iterator[LimitExceeded]:
-    for what, limit, used, window in _measures(key, state):
+def _exceeded(
+    key: VirtualKey, state: _State, now: float, wanted: Reservation
+) -> Iterator[LimitExceeded]:
+    for what, limit, used, reserved, window in _measures(key, state):
         excess = used + 1 - limit  # A request needs one of everything at least.
+        wants = wanted.budget if what == "budget" else wanted.tokens
         if excess > 0:
-            yield LimitExceeded(
-                what=what,
-                limit=limit,
-                remaining=max(0, limit - used),
-                retry_after=_wait(state, window, excess, now),
-            )
+            wait = _wait(state, window, excess, now)
+        elif reserved and used + reserved + max(1, wants) > limit:
+            wait = _SOON
+        else:
+            continue
+        remaining = max(0, limit - used)
+        yield LimitExceeded(what=what, limit=limit, remaining=remaining, retry_after=wait)
 
 
 def _wait(state: _State, window: SlidingWindow | None, excess: int, now: float) -> float:

@@ -51,6 +51,11 @@ class VirtualKey(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tokens per minute."""
     budget: Budget | None = None
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether its tokens are limited."""
+        return self.tpm is not None or self.budget is not None
+
     def is_valid(self, now: float) -> bool:
         """Whether the key is neither revoked nor expired."""
         return self.revoked is None and (self.expires is None or now < self.expires)
@@ -75,6 +80,10 @@ class KeyStore(Protocol):
 
     async def find(self, hashed: bytes) -> VirtualKey | None:
         """The key whose token has this hash, valid or not."""
+        ...
+
+    async def find_named(self, name: str) -> VirtualKey | None:
+        """The key with this name that was not revoked."""
         ...
 
     async def close(self) -> None:

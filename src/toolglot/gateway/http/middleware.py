@@ -8,6 +8,7 @@ from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from toolglot.gateway import error_responses as errors
+from toolglot.gateway.http.host_names import LOOPBACK
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
 from toolglot.http1.server_connection import Handler
@@ -18,9 +19,10 @@ from toolglot.registry import PROTOCOLS
 
 Origins = Callable[[], Iterable[str]]
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EXPOSED: Final = "x-request-id, x-toolglot-receipt, x-toolglot-provider, retry-after"
 """Headers of responses that a page may read."""
+_CROSS_SITE: Final = "cross-site"
+_SHOWN: Final = 100
 _SECONDS: Final = "600"
 _PATHS: Final = tuple(codec.SURFACE.path for codec in PROTOCOLS.values())
 _DEEPEST: Final = 4
@@ -44,14 +46,25 @@ _log: Final = getLogger("toolglot")
 
 
 class Middleware:
-    """Finds the handler of a request and guards it; `origins` returns the origins allowed."""
+    """Finds the handler of a request and guards it; `origins` returns the origins allowed, and
+    `own_host` whether a `Host` is ours, where that must be asked because nothing else protects us.
+    """
 
-    def __init__(self, router: UrlRouter[Handler], origins: Origins) -> None:
-        self._router, self._origins = router, origins
+    def __init__(
+        self,
+        router: UrlRouter[Handler],
+        origins: Origins,
+        own_host: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._router, self._origins, self._own_host = router, origins, own_host
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """One coroutine and not several, because each is resumed whenever something was awaited."""
         origin = request.headers.lower.get("origin")
+        if self._own_host is not None and request.remote:  # In process there are no pages.
+            rejected = self._check_host(request, origin)
+            if rejected is not None:
+                return rejected
         if origin is not None:
             rejected = self._check_origin(request, origin)
             if rejected is not None:
@@ -98,6 +111,18 @@ class Middleware:
         return ""
 
     # --- pages in browsers ------------------------------------------------------------------------
+
+    def _check_host(self, request: HttpRequest, origin: str | None) -> HttpResponse | None:
+        """The response to a page that calls us by a name of its own, or that hides what it is."""
+        headers = request.headers
+        host = headers.get("host", "")
+        if host and self._own_host is not None and not self._own_host(host):
+            words = f"{host[:_SHOWN]} is no name of this gateway; add it to hosts in [server]"
+            return error_response(request, errors.misdirected(words))
+        if origin is None and headers.get("sec-fetch-site") == _CROSS_SITE:
+            words = "pages of other sites are not allowed; add them to origins in [server]"
+            return error_response(request, errors.not_allowed(words))
+        return None
 
     def _check_origin(self, request: HttpRequest, origin: str) -> HttpResponse | None:
         """The response to a page that is not allowed, or to a preflight; None: continue."""

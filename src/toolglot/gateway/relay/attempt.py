@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -88,7 +88,7 @@ async def translate(
         else:
             if memory is not None:
                 await memory.restore(request.owner, exchange, asked, request.path)
-            sent = exchange.request(asked, request.path, _query(request, exchange.provider))
+            sent = exchange.request(asked, request.path, _query(request, exchange, upstream))
             _refuse_nothing(exchange)
     except UntranslatableError as error:
         words = "strict: {}; without the header x-toolglot-strict it would be sent"
@@ -186,6 +186,7 @@ def make_exchange(
         repairs=repairs,
         clock=time.monotonic_ns,
         answer_id=answer_id,
+        counts_usage=request.holder is not None,
     )
     if known is not NOTHING:
         exchange.note("fact-learned", "", f"{upstream.name} refused a request before: {known}")
@@ -204,7 +205,7 @@ def _outbound(
         query=sent.query,
         headers={
             "Content-Type": "application/json",
-            **_passed(request, exchange.provider),
+            **_passed(request, exchange, upstream),
             **upstream.headers(None),
         },
         timeouts=upstream.config.timeouts,
@@ -212,19 +213,36 @@ def _outbound(
     )
 
 
-def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
+def _query(request: IncomingRequest, exchange: Exchange, upstream: Upstream) -> dict[str, str]:
     """The client's query without its key; streams are requested as server-sent events."""
+    surface = get_protocol(exchange.provider).SURFACE
     given = request.query
-    query = {name: value for name, value in given.items() if name != "key"} if given else {}
-    if request.stream and get_protocol(provider).SURFACE.stream.array:
+    query = {name: given[name] for name in given if name not in _NOT_FORWARDED} if given else {}
+    if query and exchange.provider == exchange.client and not upstream.passes_key:
+        # With a key of ours, a client chooses neither versions nor deployments.
+        for name in query.keys() - surface.query:
+            del query[name]
+            exchange.note("account-choice-dropped", f"query.{name}")
+    if request.stream and surface.stream.array:
         query["alt"] = "sse"
     return query
 
 
-def _passed(request: IncomingRequest, provider: str) -> Mapping[str, str]:
+_NOT_FORWARDED: Final = frozenset({"key", "alt"})
+"""The key is the gateway's matter, and so is how a stream is framed."""
+
+
+def _passed(request: IncomingRequest, exchange: Exchange, upstream: Upstream) -> Mapping[str, str]:
     """The client's headers that mean something to the provider."""
-    if provider != request.protocol:
+    if exchange.provider != request.protocol:
         return {}
-    names = get_protocol(provider).SURFACE.headers
-    headers = request.headers
-    return {name: headers[name] for name in names if name in headers}
+    surface, given = get_protocol(exchange.provider).SURFACE, request.headers
+    passed = {name: given[name] for name in surface.headers if name in given}
+    for name in surface.account_headers:
+        if name not in given:
+            continue
+        if upstream.passes_key:
+            passed[name] = given[name]
+        else:
+            exchange.note("account-choice-dropped", f"headers.{name}")
+    return passed

@@ -54,8 +54,8 @@ class Delivery:
     """Writes the answer to one request."""
 
     __slots__ = (
-        "_access", "_memory", "_most_receipts", "_receipts", "_request", "_streams", "_telemetry",
-        "_writer",
+        "_access", "_memory", "_most", "_most_receipts", "_receipts", "_request", "_streams",
+        "_telemetry", "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -68,11 +68,14 @@ class Delivery:
         memory: KeptReasoning | None,
         receipts: ReceiptLog,
         most_receipts: int,
+        most_bytes: int,
         streams: OpenStreams,
     ) -> None:
         self._request, self._writer, self._telemetry = request, writer, telemetry
         self._access, self._memory, self._streams = access, memory, streams
         self._receipts, self._most_receipts = receipts, most_receipts
+        self._most = most_bytes
+        """Bytes that an answer may have which is not streamed."""
 
     # --- a provider's reply -----------------------------------------------------------------------
 
@@ -90,7 +93,7 @@ class Delivery:
                     streams = streams and looks_streamed(
                         get_protocol(exchange.provider).SURFACE.stream.media_type, head
                     )
-                    body = b"" if streams else head + await reply.read()
+                    body = b"" if streams else head + await reply.read(self._most)
             if streams:
                 return await self._begin_stream(attempt, reply, head)
         except _BROKEN as error:
@@ -171,12 +174,12 @@ class Delivery:
             rest = translator.close()
         except _BROKEN as error:
             if writer.closed:
-                telemetry.completed(translator.usage, translator.stops)
                 return
             rest = translator.fail(errors.broke_off(attempt.target.name, error))
         finally:
+            # Also when the client has left, which cancels this: what was used is charged.
+            telemetry.completed(translator.usage, translator.stops)
             self._streams.discard(open_stream)
-        telemetry.completed(translator.usage, translator.stops)
         telemetry.failed(translator.error)
         self._keep_receipt(attempt)
         await self._write_last(attempt, rest)

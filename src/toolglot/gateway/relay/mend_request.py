@@ -24,6 +24,8 @@ from toolglot.wire import jsontext
 if TYPE_CHECKING:
     from toolglot.mending import Mending
 
+_LONGEST_REFUSAL: Final = 2**20
+"""Bytes of a refusal that are read; a longer one is none that is understood."""
 _BROKEN: Final = (ReplyError, TimeoutError)
 
 
@@ -71,7 +73,7 @@ class RequestMender:
             return False
         try:
             # It is kept in the reply, for whoever delivers it.
-            body = await reply.read()
+            body = await reply.read(_LONGEST_REFUSAL)
         except _BROKEN:
             return False
         return await self._understand(attempt, reply.status, upstream.keys.hidden(body))

@@ -26,7 +26,7 @@ from toolglot.gateway.config import Config
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import Client, SendFailure
 from toolglot.gateway.http.response_writers import ResponseWriter
-from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.incoming import PROVIDER_KEY, IncomingRequest
 from toolglot.gateway.relay.attempt import Attempt
 from toolglot.gateway.relay.deliver import Delivery, OpenedStream
 from toolglot.gateway.relay.keep_alive import OpenStreams
@@ -122,6 +122,12 @@ class Relay:
         targets = self.router.targets(request.model, request.affinity)
         if not targets:
             raise RequestRejectedError(errors.unknown_model(request.model))
+        if request.holder is not None and request.key is None:
+            # What the client gave is its key of the gateway, which no provider may see.
+            usable = [each for each in targets if not each.passes_key]
+            if not usable:
+                raise RequestRejectedError(errors.needs_provider_key(targets[0].name, PROVIDER_KEY))
+            return usable
         return targets
 
     def _delivery(
@@ -135,6 +141,7 @@ class Relay:
             memory=self._memory,
             receipts=self.receipts,
             most_receipts=self.config.server.receipts,
+            most_bytes=self.config.server.limits.answer,
             streams=self._streams,
         )
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from toolglot.attempts import Candidate
 from toolglot.digest import digest
-from toolglot.gateway.config import DEMO, Config, RouteConfig
+from toolglot.gateway.config import DEMO, Config, RouteConfig, key_issuer
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.profiles import family_of
 
@@ -26,6 +26,11 @@ class Target(Struct, frozen=True):
     def name(self) -> str:
         """The provider's name."""
         return self.upstream.name if self.upstream else DEMO
+
+    @property
+    def passes_key(self) -> bool:
+        """Whether the client's own key is sent there."""
+        return self.upstream is not None and self.upstream.passes_key
 
     def candidate(self, now: float) -> Candidate:
         """What `attempts` needs to know of it."""
@@ -47,7 +52,7 @@ class Router:
         for route in self._routes:
             if fnmatchcase(model, route.match):
                 found = [self._target(to, model) for to in route.targets]
-                return _ordered(found, route, affinity)
+                return _ordered(_one_for_the_key(found), route, affinity)
         return self._usual(model)
 
     def _target(self, to: str, model: str) -> Target:
@@ -71,6 +76,21 @@ class Router:
         """Models that routes name."""
         plain = (each.match for each in self._routes if not _PATTERN.intersection(each.match))
         return tuple(dict.fromkeys(plain))
+
+
+def _one_for_the_key(targets: list[Target]) -> list[Target]:
+    """The targets without those that would get the client's own key of another provider: it is sent
+    to the first that takes such a key, and to its other addresses.
+    """
+    first = next((each for each in targets if each.passes_key), None)
+    if first is None:
+        return targets
+    issuer = _issuer(first)
+    return [each for each in targets if not each.passes_key or _issuer(each) == issuer]
+
+
+def _issuer(target: Target) -> str:
+    return key_issuer(target.upstream.config) if target.upstream is not None else ""
 
 
 def _ordered(targets: list[Target], route: RouteConfig, affinity: bytes) -> list[Target]:

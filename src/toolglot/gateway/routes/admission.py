@@ -3,30 +3,45 @@
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec import Struct
 
 from toolglot.gateway.access.access_control import AccessControl
+from toolglot.gateway.access.charged_usage import reservation_for
+from toolglot.gateway.access.client_identity import ClientIdentity
+from toolglot.gateway.access.rate_limits import NO_RESERVATION, Reservation
 from toolglot.gateway.access.virtual_keys import VirtualKey
+from toolglot.gateway.config import Server
 from toolglot.gateway.http.request_info import PROTOCOL, given_key, id_of
-from toolglot.gateway.incoming import IncomingRequest
+from toolglot.gateway.incoming import IncomingRequest, check_one_model
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry, Telemetry
 from toolglot.http1.server_request import HttpRequest
 from toolglot.ir import ApiError
+from toolglot.registry import PROTOCOLS
 
 _TRACED: Final = ("traceparent", "tracestate")
+
+
+class Admitted(Struct):
+    """A request whose client is known: its key, and what is reserved for it."""
+
+    holder: VirtualKey | None
+    """None where no keys are required."""
+    reservation: Reservation = NO_RESERVATION
 
 
 class Admission:
     """What happens before and after the handler of a request."""
 
-    def __init__(self, access: AccessControl, telemetry: Telemetry) -> None:
+    def __init__(
+        self, access: AccessControl, telemetry: Telemetry, server: Server | None = None
+    ) -> None:
         self.telemetry = telemetry
         self._access = access
+        self._identity = ClientIdentity(server or Server())
 
-    async def authenticate(self, http: HttpRequest) -> str:
-        """The id of the client's key; empty where no keys are required."""
-        holder = await self._access.authenticate(given_key(http))
-        return holder.id if holder else ""
+    async def authenticate(self, http: HttpRequest) -> VirtualKey | None:
+        """The key of a client, by the head of its request; None where no keys are required."""
+        return await self._access.authenticate(given_key(http), self._identity.name_of(http))
 
     def begin(self, http: HttpRequest, protocol: str) -> RequestTelemetry:
         """Start the telemetry of a request for a model, before it is read."""
@@ -35,26 +50,54 @@ class Admission:
         headers: dict[str, str] = {name: given[name] for name in _TRACED if name in given}
         return self.telemetry.start_request(id_of(http), protocol, headers)
 
-    async def identify(
-        self, request: IncomingRequest, telemetry: RequestTelemetry
-    ) -> IncomingRequest:
-        """Authenticate a request: the same request with its key."""
-        telemetry.record.asked_model = request.model
-        holder = await self._access.authenticate(request.key)
-        telemetry.record.key_id = holder.id if holder else ""
-        return replace(request, holder=holder) if holder else request
+    async def identify(self, http: HttpRequest, telemetry: RequestTelemetry) -> Admitted:
+        """Authenticate a request for a model, before its body is read."""
+        holder = await self.authenticate(http)
+        if holder is not None:
+            telemetry.record.key_id = holder.id
+        return Admitted(holder)
 
-    async def check(self, request: IncomingRequest) -> None:
-        """Reject a request for a model that its key may not use, or beyond its limits."""
-        await self._access.authorize(request.holder, request.model)
+    async def check(
+        self,
+        request: IncomingRequest,
+        admitted: Admitted,
+        telemetry: RequestTelemetry,
+        *,
+        generates: bool = True,
+    ) -> None:
+        """Reject a request for a model that its key may not use, or beyond its limits; reserve
+        what it may use if it is one to generate an answer.
+        """
+        record, holder = telemetry.record, admitted.holder
+        record.asked_model, record.body_size = request.model, len(request.body)
+        if holder is None:
+            return
+        if holder.models:
+            check_one_model(request.body)
+        wanted = NO_RESERVATION
+        if generates:
+            surface = PROTOCOLS[request.protocol].SURFACE
+            wanted = reservation_for(holder, surface, request.model, request.body)
+        await self._access.authorize(holder, request.model, wanted)
+        admitted.reservation = wanted
 
-    def limit_headers(self, holder: VirtualKey | None) -> Mapping[str, str]:
+    async def count(self, holder: VirtualKey | None, model: str) -> None:
+        """Count a request that asks no model, and reject it like one that does."""
+        await self._access.authorize(holder, model)
+
+    def limit_headers(self, admitted: Admitted | None) -> Mapping[str, str]:
         """The headers that report what is left of each limit."""
-        return self._access.rate_limit_headers(holder)
+        return self._access.rate_limit_headers(admitted.holder if admitted else None)
 
     def end(
-        self, telemetry: RequestTelemetry, holder: VirtualKey | None, error: ApiError | None = None
+        self,
+        telemetry: RequestTelemetry,
+        admitted: Admitted | None,
+        error: ApiError | None = None,
     ) -> None:
-        """Finish the telemetry of a request, and charge it."""
+        """Finish the telemetry of a request, and charge it. Strangers leave no trace in the
+        ledger, which nobody could pay for.
+        """
         telemetry.end(error)
-        self._access.charge(holder, telemetry.record)
+        if admitted is not None:
+            self._access.charge(admitted.holder, telemetry.record, admitted.reservation)

@@ -52,6 +52,7 @@ class ConversationEndpoints:
         asked = read_body(request.body or b"{}")
         conversation = new_conversation(_metadata(asked))
         conversation = conversation.with_items(_new(asked.get("items")), "")
+        self._sessions.check_size(conversation)
         await self._store(request).put_conversation(conversation)
         return json_response(_body(conversation))
 
@@ -80,6 +81,7 @@ class ConversationEndpoints:
         new = _new(read_body(request.body).get("items"))
         async with self._sessions.conversation_lock:
             conversation = (await self._conversation(request)).with_items(new, "")
+            self._sessions.check_size(conversation)
             await self._store(request).put_conversation(conversation)
         return json_response(paginate(new, {"order": "asc", "limit": str(MAX_PAGE)}))
 

@@ -29,7 +29,7 @@ class CountEndpoints:
         """The paths at which tokens are counted."""
         counts = ((name, module.API.count) for name, module in PROTOCOLS.items())
         return tuple(
-            ModelRoute(count.path, name, self.count)
+            ModelRoute(count.path, name, self.count, generates=False)
             for name, count in counts
             if count is not None and count.path.startswith("/")
         )

@@ -5,10 +5,12 @@ from toolglot.exchange import Exchange
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
-from toolglot.gateway.incoming import Caller
+from toolglot.gateway.incoming import LONGEST_NAME, Caller
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.relay.routing import Target
+from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.route import PlainRequest, Route
+from toolglot.gateway.telemetry.redact import redact_url
 from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.ir import Json
 from toolglot.receipt import Receipt
@@ -17,13 +19,15 @@ from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
 
-def dry_run_routes(relay: Relay) -> tuple[Route, ...]:
+def dry_run_routes(relay: Relay, admission: Admission) -> tuple[Route, ...]:
     """The route of the dry run."""
 
     async def translate(request: PlainRequest) -> WholeHttpResponse:
         try:
             asked = read_body(request.body or b"{}")
-            previews = [_preview(asked, target) for target in _targets(relay, asked)]
+            model = _model(asked)
+            await admission.count(request.holder, model)
+            previews = [_preview(asked, target) for target in relay.router.targets(model)]
         except ToolglotError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
         return json_response({"targets": previews})
@@ -31,16 +35,18 @@ def dry_run_routes(relay: Relay) -> tuple[Route, ...]:
     return (Route("POST", "/toolglot/translate", translate),)
 
 
-def _targets(relay: Relay, asked: Json) -> list[Target]:
-    if asked.get("protocol") not in PROTOCOLS:
+def _model(asked: Json) -> str:
+    """The model that a sound question is for."""
+    protocol = asked.get("protocol")
+    if not isinstance(protocol, str) or protocol not in PROTOCOLS:
         raise DecodeError("protocol", f"expected one of {', '.join(PROTOCOLS)}")
     body = asked.get("body")
     if not isinstance(body, dict):
         raise DecodeError("body", "expected the request as an object")
     model = asked.get("model") or body.get("model")
-    if not isinstance(model, str):
+    if not isinstance(model, str) or not 0 < len(model) <= LONGEST_NAME:
         raise DecodeError("model", "expected the name of a model")
-    return relay.router.targets(model)
+    return model
 
 
 def _preview(asked: Json, target: Target) -> Json:
@@ -54,12 +60,14 @@ def _preview(asked: Json, target: Target) -> Json:
     options = upstream.options(target.model, model, strict=False, caller=caller)
     exchange = Exchange(client, protocol, options)
     path = asked.get("path") or PROTOCOLS[client].SURFACE.path.format(model=model)
+    if not isinstance(path, str):
+        raise DecodeError("path", "expected the path of a request")
     sent = exchange.request(jsontext.encode(body), path)
     return {
         "provider": target.name,
         "model": target.model,
         "protocol": protocol,
-        "url": upstream.url(protocol, sent.path, target.model),
+        "url": redact_url(upstream.url(protocol, sent.path, target.model)),
         "body": read_body(sent.data),
         "receipt": _notes(exchange.receipt),
     }

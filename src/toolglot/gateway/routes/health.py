@@ -25,12 +25,12 @@ class HealthEndpoints:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """The paths, which need no key."""
+        """The paths. That the process lives is nobody's secret; what it does is."""
         return (
             Route("GET", "/", self.health, auth="none"),
             Route("GET", "/health", self.health, auth="none"),
-            Route("GET", "/ready", self.ready, auth="none"),
-            Route("GET", "/metrics", self.metrics, auth="none"),
+            Route("GET", "/ready", self.ready),
+            Route("GET", "/metrics", self.metrics),
             *(Route("GET", path, self.version, auth="none") for path in _VERSION_PATHS),
         )
 

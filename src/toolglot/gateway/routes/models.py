@@ -7,6 +7,7 @@ from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
 from toolglot.gateway.http.request_info import protocol_of
+from toolglot.gateway.incoming import LONGEST_NAME
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.model_lists import Catalogue, describe
 from toolglot.gateway.routes.route import PlainRequest, Route
@@ -40,7 +41,8 @@ class ModelEndpoints:
     async def models(self, request: PlainRequest) -> WholeHttpResponse:
         """The models, as a list in the caller's shape."""
         names = await self._catalogue.names(self._relay.router)
-        return json_response(_api(request).model_list([describe(name) for name in names]))
+        shown = [describe(name) for name in names if request.may_use(name)]
+        return json_response(_api(request).model_list(shown))
 
     async def running(self, request: PlainRequest) -> WholeHttpResponse:
         """The models that are loaded: none, since providers run them."""
@@ -49,17 +51,23 @@ class ModelEndpoints:
     async def model(self, request: PlainRequest) -> WholeHttpResponse:
         """One model: any that a route knows."""
         name = unquote(request.http.match["model"])
-        if not self._relay.router.targets(name):
-            raise RequestRejectedError(errors.unknown_model(name))
+        if not self._is_known(request, name):
+            raise RequestRejectedError(errors.unknown_model(name[:LONGEST_NAME]))
         return json_response(_api(request).model(describe(name)))
 
     async def show(self, request: PlainRequest) -> WholeHttpResponse:
         """One model, where clients name it in the body."""
         show, body = _api(request).show, read_body(request.body or b"{}")
         name = body.get("model") or body.get("name")
-        if show is None or not isinstance(name, str) or not self._relay.router.targets(name):
-            raise RequestRejectedError(errors.not_found(f"model {name!r} not found"))
+        if show is None or not isinstance(name, str) or not self._is_known(request, name):
+            shown = name[:LONGEST_NAME] if isinstance(name, str) else None
+            raise RequestRejectedError(errors.not_found(f"model {shown!r} not found"))
         return json_response(show.describe(describe(name)))
+
+    def _is_known(self, request: PlainRequest, name: str) -> bool:
+        """Whether a model is one that the client may ask."""
+        usable = len(name) <= LONGEST_NAME and request.may_use(name)
+        return usable and bool(self._relay.router.targets(name))
 
 
 def _api(request: PlainRequest) -> Api:

@@ -25,7 +25,12 @@ from toolglot.gateway.routes.route import ModelRoute, PlainRequest, Route
 from toolglot.gateway.state import compaction
 from toolglot.gateway.state.items import Item, normalize_item, paginate, read_items
 from toolglot.gateway.state.sessions import Session, Sessions, SessionWriter
-from toolglot.gateway.state.stored_responses import ResponseStore, StoredResponse, new_id
+from toolglot.gateway.state.stored_responses import (
+    HistoryTooLargeError,
+    ResponseStore,
+    StoredResponse,
+    new_id,
+)
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.server_response import HttpResponse
 from toolglot.ir import ApiError, Json
@@ -86,7 +91,10 @@ class ResponseEndpoints:
     async def _input_items(self, request: PlainRequest) -> HttpResponse:
         """All that a response answered, with what came before."""
         response_id = request.http.match["id"]
-        chain = await self._store(request).history(response_id)
+        try:
+            chain = await self._store(request).history(response_id, self._sessions.most_bytes)
+        except HistoryTooLargeError as problem:
+            raise RequestRejectedError(errors.history_too_large(problem.limit)) from None
         if chain is None:
             raise RequestRejectedError(_unknown(response_id))
         *before, last = chain.values()

@@ -2,8 +2,9 @@
 
 There are two kinds. A `Route` is for requests to the gateway itself: models, receipts, stored
 responses. Its handler gets the request and the owner of its key, if one is needed. A `ModelRoute`
-is for requests to a model in a protocol: the request is read, its client is authenticated, its
-limits are checked, and metrics, logs and the ledger record the outcome.
+is for requests to a model in a protocol: its client is authenticated, the request is read, its
+limits are checked, and metrics, logs and the ledger record the outcome. Nothing of a body is read
+before its client is known.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -11,6 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.error_responses import REJECTIONS, from_rejection, render
 from toolglot.gateway.http.json_response import JSON
 from toolglot.gateway.http.request_info import id_of
@@ -29,11 +31,21 @@ VERSION: Final = "/v1"
 
 
 class PlainRequest(Struct, frozen=True):
-    """A request to the gateway itself, and its owner."""
+    """A request to the gateway itself, and the key of its client."""
 
     http: HttpRequest
     body: bytes = b""
-    owner: str = ""
+    holder: VirtualKey | None = None
+    """None where no key is needed."""
+
+    @property
+    def owner(self) -> str:
+        """Whom what is stored belongs to; nobody in particular where no keys are required."""
+        return self.holder.id if self.holder else ""
+
+    def may_use(self, model: str) -> bool:
+        """Whether the client may use a model."""
+        return self.holder is None or self.holder.allows(model)
 
 
 Handler = Callable[[PlainRequest], Awaitable[HttpResponse]]
@@ -53,9 +65,9 @@ class Route(Struct, frozen=True):
 
     def http_handler(self, admission: Admission, _prefix: str) -> HttpHandler:
         async def handle(http: HttpRequest) -> HttpResponse:
-            owner = await admission.authenticate(http) if self.auth == "key" else ""
+            holder = await admission.authenticate(http) if self.auth == "key" else None
             body = await http.read()
-            return await self.handler(PlainRequest(http, body, owner))
+            return await self.handler(PlainRequest(http, body, holder))
 
         return handle
 
@@ -66,6 +78,8 @@ class ModelRoute(Struct, frozen=True):
     path: str
     protocol: str
     handler: ModelHandler
+    generates: bool = True
+    """Whether a model is asked, so that tokens have to be reserved."""
 
     method: Literal["POST"] = "POST"
 
@@ -73,16 +87,17 @@ class ModelRoute(Struct, frozen=True):
         async def handle(http: HttpRequest) -> HttpResponse:
             telemetry = admission.begin(http, self.protocol)
             error: ApiError | None = None
-            holder = None
+            admitted = None
             try:
+                admitted = await admission.identify(http, telemetry)
                 body = await http.read()
-                request = read_incoming(http, self.protocol, prefix + http.path, body)
-                request = await admission.identify(request, telemetry)
-                holder = request.holder
-                await admission.check(request)
+                request = read_incoming(
+                    http, self.protocol, prefix + http.path, body, admitted.holder
+                )
+                await admission.check(request, admitted, telemetry, generates=self.generates)
                 response = await self.handler(request, HttpWriter(http), telemetry)
                 if not response.begun:  # A stream has them already.
-                    response.headers.update(admission.limit_headers(holder))
+                    response.headers.update(admission.limit_headers(admitted))
             except REJECTIONS as problem:
                 error = from_rejection(problem)
                 response = rejection(error, self.protocol, id_of(http), telemetry).http()
@@ -92,7 +107,7 @@ class ModelRoute(Struct, frozen=True):
                 error = telemetry.internal_error()
                 raise
             finally:
-                admission.end(telemetry, holder, error)
+                admission.end(telemetry, admitted, error)
             return response
 
         return handle

@@ -44,6 +44,8 @@ _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
 """The frame by which a client acknowledges an answer."""
 _WAITING: Final = 16
 """Requests that may wait for the one under way."""
+_LONGEST_LANE: Final = 256
+"""Characters of the id that each event of an answer repeats."""
 _HEARTBEAT: Final = 30.0
 _GOING_AWAY: Final = 1001
 _OF_THE_TRANSPORT: Final = frozenset({"openai-beta", "x-request-id"})
@@ -85,22 +87,23 @@ class WebSocketEndpoint:
             response = error_response(http, errors.needs_upgrade(http.path))
             response.headers["Upgrade"] = "websocket"
             return response
-        connection = _Connection(socket, http, self._answering(http, limit))
+        near = MemoryStore(max_bytes=limit)
+        connection = _Connection(socket, http, self._answering(http, near), limit)
         self._open.add(connection)
         try:
             await connection.run()
         finally:
             self._open.discard(connection)
+            await near.close()
         return socket
 
-    def _answering(self, http: HttpRequest, limit: int) -> "_Answer":
+    def _answering(self, http: HttpRequest, near: MemoryStore) -> "_Answer":
         """The handler of the frames of one connection."""
         headers = {
             name: value
             for name, value in http.headers.items()
             if name.lower() not in _OF_THE_TRANSPORT
         }
-        near = MemoryStore(max_bytes=limit)
 
         async def answer(frame: bytes, writer: WebSocketWriter) -> None:
             if _kind(frame) not in _NEEDS_NO_ANSWER:
@@ -114,14 +117,13 @@ class WebSocketEndpoint:
     ) -> None:
         telemetry = self._admission.begin(http, self._protocol)
         error: ApiError | None = None
-        holder = session = None
+        admitted = session = None
         try:
             try:
+                admitted = await self._admission.identify(http, telemetry)
                 body, generates = _read(frame, writer)
-                request = read_incoming(http, self._protocol, self._path, body)
-                request = await self._admission.identify(request, telemetry)
-                holder = request.holder
-                await self._admission.check(request)
+                request = read_incoming(http, self._protocol, self._path, body, admitted.holder)
+                await self._admission.check(request, admitted, telemetry, generates=generates)
                 request, session = self._sessions.open(request, near)
                 keeping = writer if session is None else SessionWriter(writer, session)
                 if generates:
@@ -134,7 +136,7 @@ class WebSocketEndpoint:
                     await session.evict()
                 await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
         finally:
-            self._admission.end(telemetry, holder, error)
+            self._admission.end(telemetry, admitted, error)
 
 
 _Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
@@ -154,6 +156,8 @@ def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
     kind = jsontext.read(members.pop("type", None))
     lane = jsontext.read(members.pop("stream_id", None))
     if isinstance(lane, str):
+        if len(lane) > _LONGEST_LANE:
+            raise DecodeError("stream_id", f"expected at most {_LONGEST_LANE} characters")
         writer.lane = lane
     if kind != _CREATE:
         raise DecodeError("type", f"expected {_CREATE}")
@@ -182,9 +186,11 @@ async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
 class _Connection:
     """One client: its requests, in turn, and what can be continued."""
 
-    def __init__(self, socket: "WebSocket", http: HttpRequest, answer: _Answer) -> None:
-        self._socket, self._http, self._answer = socket, http, answer
+    def __init__(self, socket: "WebSocket", http: HttpRequest, answer: _Answer, most: int) -> None:
+        self._socket, self._http, self._answer, self._most = socket, http, answer, most
         self._frames: asyncio.Queue[bytes] = asyncio.Queue(_WAITING)
+        self._waiting = 0
+        """Bytes of the frames that wait; together they have no more than one may have."""
         self._busy = False
         self._closing = False
 
@@ -195,6 +201,8 @@ class _Connection:
             while (message := await self._socket.receive()) is not None:
                 await self._take(message)
             work.cancel()
+            while not self._frames.empty():
+                self._frames.get_nowait()
 
     async def close(self) -> None:
         """Close the connection as soon as no request is under way."""
@@ -207,7 +215,10 @@ class _Connection:
             await self._reject("expected a text frame")
         elif self._frames.full():
             await self._reject(f"{_WAITING} requests are waiting already")
+        elif self._waiting and self._waiting + len(message.data) > self._most:
+            await self._reject(f"requests of {self._waiting} bytes are waiting already")
         else:
+            self._waiting += len(message.data)
             self._frames.put_nowait(message.data)
 
     async def _reject(self, message: str) -> None:
@@ -218,6 +229,7 @@ class _Connection:
     async def _work(self) -> None:
         while True:
             frame = await self._frames.get()
+            self._waiting -= len(frame)
             self._busy = True
             try:
                 await self._answer(frame, self._writer())

@@ -38,6 +38,7 @@ from toolglot.gateway.state.items import (
 from toolglot.gateway.state.stored_responses import (
     CONVERSATION,
     Conversation,
+    HistoryTooLargeError,
     IssuedItem,
     ResponseStore,
     StoredResponse,
@@ -55,6 +56,7 @@ PREVIOUS: Final = "previous_response_id"
 _CONTINUES: Final = (PREVIOUS, CONVERSATION)
 _OURS: Final = (*_CONTINUES, "store")
 """What a provider without such state is not asked for."""
+_LONGEST_ID: Final = 1024
 _CLIENT: Final = "\0client"
 """Who issued an item that the client itself sent, whatever it is; no provider has this name."""
 
@@ -67,8 +69,10 @@ _FIELD: Final = b"data:"
 class Sessions:
     """Opens a session for each request of a protocol that has such state."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, most_bytes: int | None = None) -> None:
         self._store = store
+        self.most_bytes = most_bytes
+        """What a request may have together with all that it continues; None: any number."""
         self.conversation_lock = asyncio.Lock()
         """Held while a conversation is read, changed and stored."""
 
@@ -84,6 +88,11 @@ class Sessions:
         """
         request, session = self._session(request, connection)
         return request, session if session is not None and session.needed else None
+
+    def check_size(self, conversation: Conversation) -> None:
+        """Reject a conversation that no request could continue."""
+        if self.most_bytes is not None and conversation.size > self.most_bytes:
+            raise RequestRejectedError(errors.history_too_large(self.most_bytes))
 
     async def expand(self, request: IncomingRequest) -> IncomingRequest:
         """A request with all earlier items, for one that is not sent to a provider as it is."""
@@ -180,7 +189,10 @@ class Session:
             members["input"] = [*_items(earlier), *own]
         for key in left_out:
             members.pop(key, None)
-        return jsontext.encode(members)
+        whole, most = jsontext.encode(members), self._sessions.most_bytes
+        if most is not None and len(whole) > max(most, len(self._request.body)):
+            raise RequestRejectedError(errors.history_too_large(most))
+        return whole
 
     async def _new_items(self) -> list[IssuedItem] | None:
         """The items of the request with references resolved; None: it has none to resolve."""
@@ -193,11 +205,15 @@ class Session:
     async def _resolved(self, items: list[IssuedItem]) -> list[IssuedItem]:
         """Items, with those in place of references that the provider does not have itself."""
         resolved = []
+        size, most = 0, self._sessions.most_bytes
         for given in items:
             wanted = referenced_id(given[1])
             found = None if wanted is None else await self._find(wanted)
             if found is not None and wanted is not None:
                 self._referenced[wanted] = found[1]
+                size += _size(found[1])
+                if most is not None and size > most:
+                    raise RequestRejectedError(errors.history_too_large(most))
             resolved.append(found or given)
         return resolved
 
@@ -236,10 +252,15 @@ class Session:
             self._conversation = await self._responses.get_conversation(self._conversation_id)
             if self._conversation is None:
                 raise RequestRejectedError(unknown_conversation(self._conversation_id))
+            self._sessions.check_size(self._conversation)
             return await self._resolved(self._conversation.issued_items)
         if not self._previous_id:
             return []
-        history = await self._responses.history(self._previous_id)
+        most = self._sessions.most_bytes
+        try:
+            history = await self._responses.history(self._previous_id, most)
+        except HistoryTooLargeError as problem:
+            raise RequestRejectedError(errors.history_too_large(problem.limit)) from None
         if history is None:
             raise RequestRejectedError(_unknown_previous(self._previous_id, self._request.protocol))
         self._history = history
@@ -457,6 +478,11 @@ class FinalResponseFinder:
         return jsontext.encode(event["response"])
 
 
+def _size(item: Item) -> int:
+    """The bytes of an item."""
+    return len(bytes(item)) if isinstance(item, Raw) else len(jsontext.encode(item))
+
+
 def _items(issued: list[IssuedItem]) -> list[Item]:
     return [item for _, item in issued]
 
@@ -484,6 +510,8 @@ def _id_of(given: Any, key: str) -> str | None:
         value = value.get("id")
     if value is not None and not isinstance(value, str):
         raise DecodeError(key, "expected an id")
+    if value and len(value) > _LONGEST_ID:
+        raise DecodeError(key, f"expected at most {_LONGEST_ID} characters")
     return value or None
 
 

@@ -25,6 +25,14 @@ IssuedItem = tuple[str, Item]
 """The provider that wrote an item or was sent it, and the item."""
 
 
+class HistoryTooLargeError(Exception):
+    """What is continued is larger than a request may be."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit} bytes")
+        self.limit = limit
+
+
 class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A response with its input."""
 
@@ -37,6 +45,11 @@ class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider: str = ""
     stored_upstream: bool = field(default=False, name="held")
     """The provider has stored it too. The name in the database is from an earlier version."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self.response) + len(self.input)
 
     @property
     def input_items(self) -> list[Item]:
@@ -71,6 +84,11 @@ class Conversation(Struct, frozen=True, kw_only=True):
     metadata: Json
     items: tuple[tuple[str, bytes], ...] = ()
     """Each with the provider that wrote it or was sent it."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of its items."""
+        return sum(len(item) for _, item in self.items)
 
     @property
     def issued_items(self) -> list[IssuedItem]:
@@ -165,18 +183,25 @@ class ResponseStore:
                 await self._store.delete(_ITEM, item_id, self.owner)
         return await self._store.delete(RESPONSE, response_id, self.owner)
 
-    async def history(self, response_id: str) -> dict[str, StoredResponse] | None:
+    async def history(
+        self, response_id: str, most: int | None = None
+    ) -> dict[str, StoredResponse] | None:
         """A response and all that it continues, by their ids, the first one first.
 
-        None if one of them is not stored.
+        None if one of them is not stored. A `HistoryTooLargeError` if they have more than `most`
+        bytes together.
         """
         history: dict[str, StoredResponse] = {}
+        size = 0
         wanted: str | None = response_id
         while wanted is not None:
             response = await self.get_response(wanted) if wanted not in history else None
             if response is None:
                 return None
             history[wanted] = response
+            size += response.size
+            if most is not None and size > most:
+                raise HistoryTooLargeError(most)
             wanted = response.previous
         return dict(reversed(history.items()))
 

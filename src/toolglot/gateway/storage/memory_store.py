@@ -1,7 +1,7 @@
 """Values in memory."""
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Final
 
@@ -17,7 +17,9 @@ _MAX_BYTES: Final = 64 << 20
 
 
 class MemoryStore:
-    """Values in memory. When they grow too large, those used longest ago are deleted first."""
+    """Values in memory. When they grow too large, those used longest ago are deleted first, of the
+    owner who has the most.
+    """
 
     def __init__(
         self,
@@ -26,7 +28,10 @@ class MemoryStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._ttl, self._max_bytes, self._clock = ttl_seconds, max_bytes, clock
-        self._values: OrderedDict[Address, tuple[bytes, float]] = OrderedDict()
+        self._values: defaultdict[str, OrderedDict[Address, tuple[bytes, float]]]
+        self._values = defaultdict(OrderedDict)
+        """By owner."""
+        self._sizes: Counter[str] = Counter()
         self._kinds: set[str] = set()
         """The kinds of all values that were ever put."""
         self._bytes = 0
@@ -36,13 +41,14 @@ class MemoryStore:
 
     async def get(self, kind: str, key: str, owner: str) -> bytes | None:
         address = address_of(kind, key, owner)
-        found = self._values.get(address)
-        if found is None:
+        own = self._values.get(address.owner)
+        found = own.get(address) if own is not None else None
+        if own is None or found is None:
             return None
         if self._is_expired(found):
             self._remove(address)
             return None
-        self._values.move_to_end(address)
+        own.move_to_end(address)
         return found[0]
 
     async def put(self, kind: str, key: str, value: bytes, owner: str) -> None:
@@ -52,11 +58,13 @@ class MemoryStore:
         if size > self._max_bytes:
             log_too_large(kind, size)
             return
-        self._values[address] = value, self._clock()
+        self._values[address.owner][address] = value, self._clock()
         self._kinds.add(kind)
         self._bytes += size
+        self._sizes[address.owner] += size
         while self._bytes > self._max_bytes:
-            self._remove(next(iter(self._values)))
+            owner = max(self._sizes, key=self._sizes.__getitem__)
+            self._remove(next(iter(self._values[owner])))
 
     async def delete(self, kind: str, key: str, owner: str) -> bool:
         return self._remove(address_of(kind, key, owner))
@@ -67,8 +75,8 @@ class MemoryStore:
         wanted = address_of(kind, prefix, owner)
         keys = (
             address.key
-            for address, found in self._values.items()
-            if address[:2] == wanted[:2]
+            for address, found in self._values.get(wanted.owner, {}).items()
+            if address.kind == wanted.kind
             and address.key.startswith(wanted.key)
             and not self._is_expired(found)
         )
@@ -79,14 +87,20 @@ class MemoryStore:
 
     async def close(self) -> None:
         self._values.clear()
+        self._sizes.clear()
         self._bytes = 0
 
     def _is_expired(self, found: tuple[bytes, float]) -> bool:
         return found[1] <= self._clock() - self._ttl
 
     def _remove(self, address: Address) -> bool:
-        found = self._values.pop(address, None)
+        owner = address.owner
+        found = self._values[owner].pop(address, None) if owner in self._values else None
         if found is None:
             return False
-        self._bytes -= stored_size(address, found[0])
+        size = stored_size(address, found[0])
+        self._bytes -= size
+        self._sizes[owner] -= size
+        if not self._values[owner]:
+            del self._values[owner], self._sizes[owner]
         return not self._is_expired(found)

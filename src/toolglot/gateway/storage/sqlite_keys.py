@@ -30,6 +30,9 @@ class SqliteKeyStore:
     async def find(self, hashed: bytes) -> VirtualKey | None:
         return await self._reader.run(find_key, hashed)
 
+    async def find_named(self, name: str) -> VirtualKey | None:
+        return await self._reader.run(find_named_key, name)
+
     async def close(self) -> None:
         await self._reader.close()
 
@@ -74,6 +77,11 @@ def revoke_key(db: sqlite3.Connection, which: str, now: float) -> VirtualKey:
 def find_key(db: sqlite3.Connection, hashed: bytes) -> VirtualKey | None:
     """The key with this hash, valid or not. Comparing hashes leaks nothing through its timing."""
     return next(iter(_select(db, "WHERE hash = ?", hashed)), None)
+
+
+def find_named_key(db: sqlite3.Connection, name: str) -> VirtualKey | None:
+    """The key with this name that was not revoked."""
+    return next(iter(_select(db, "WHERE name = ? AND revoked IS NULL", storable(name))), None)
 
 
 # --- rows -----------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ _GROUPS: Final[dict[GroupBy, str]] = {
     "day": "strftime('%Y-%m-%d', time, 'unixepoch')",
     "provider": "provider",
 }
+_LONGEST: Final = 256
+"""Characters of a name."""
 _LATEST: Final = float("inf")
 
 
@@ -89,5 +91,5 @@ def _write(db: sqlite3.Connection, batch: Sequence[LedgerEntry]) -> None:
 def _storable(value: str | float | None) -> str | float | None:
     """A value that SQLite can store and add up, whatever a client or provider sent."""
     if isinstance(value, str):
-        return storable(value)
+        return storable(value[:_LONGEST])
     return value if value is None else max(-_MAX_COUNT, min(value, _MAX_COUNT))

@@ -12,6 +12,7 @@ from toolglot.gateway.storage.store import (
     TTL_SECONDS,
     Address,
     address_of,
+    fair_share,
     log_too_large,
     stored_size,
 )
@@ -37,7 +38,7 @@ class SqliteStore:
 
     A value can be read at once by this process, and by others and after a crash from its commit on,
     which is at most 50 ms later. `flush` waits for that. When the values grow too large, the oldest
-    are deleted first.
+    of those who have the most are deleted first.
     """
 
     def __init__(
@@ -178,17 +179,22 @@ def _list(db: sqlite3.Connection, address: Address, limit: int, oldest: float) -
 
 
 def _shrink(db: sqlite3.Connection, max_bytes: int) -> int:
-    """Delete the oldest until the rest fits, a bounded number at a time; how many were deleted."""
-    excess = db.execute("SELECT coalesce(sum(size), 0) FROM stored").fetchone()[0] - max_bytes
+    """Delete the oldest of those who have the most until the rest fits, a bounded number at a time;
+    how many were deleted.
+    """
+    sizes = dict(db.execute("SELECT owner, sum(size) FROM stored GROUP BY owner"))
     rows: list[tuple[int]] = []
-    if excess > 0:
+    share = fair_share(sizes.values(), max_bytes)
+    for owner in (each for each, size in sizes.items() if size > share):
+        excess = sizes[owner] - share
         oldest = db.execute(
-            "SELECT rowid, size FROM stored ORDER BY written, rowid LIMIT ?", (_SWEEP_ROWS,)
+            "SELECT rowid, size FROM stored WHERE owner = ? ORDER BY written, rowid LIMIT ?",
+            (owner, _SWEEP_ROWS - len(rows)),
         )
         for row, size in oldest:
             if excess <= 0:
                 break
             rows.append((row,))
             excess -= size
-        db.executemany("DELETE FROM stored WHERE rowid = ?", rows)
+    db.executemany("DELETE FROM stored WHERE rowid = ?", rows)
     return len(rows)

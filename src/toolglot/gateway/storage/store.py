@@ -1,10 +1,12 @@
 """The interface of storage for values.
 
 A value is bytes under a kind, a key and an owner, and only its owner can read it. It lives for a
-limited time, and when all values together grow too large, some are deleted.
+limited time, and when all values together grow too large, some are deleted: of the owners who have
+the most, so that nobody pushes out what others have stored.
 """
 
 import logging
+from collections.abc import Iterable
 from typing import Final, NamedTuple, Protocol
 
 _log = logging.getLogger(__name__)
@@ -72,6 +74,20 @@ def storable(text: str) -> str:
 def stored_size(address: Address, value: bytes | None) -> int:
     """The bytes that a value counts for."""
     return sum(map(len, address)) + len(value or b"") + _OVERHEAD_BYTES
+
+
+def fair_share(sizes: Iterable[int], most: int) -> int:
+    """How much each owner may keep so that all together keep no more than `most`: whoever has less
+    keeps all of it, and the others share the rest.
+    """
+    ordered = sorted(sizes)
+    left = most
+    for index, size in enumerate(ordered):
+        share = left // (len(ordered) - index)
+        if size > share:
+            return share
+        left -= size
+    return most
 
 
 def log_too_large(kind: str, size: int) -> None:

@@ -140,8 +140,17 @@ def _scrubbed_fields(fields: Json) -> Json:
     }
 
 
-_scrubbed = lru_cache(maxsize=512)(scrub)
-"""Cached, because the names of protocols, providers and models come again and again."""
+_cached_scrub = lru_cache(maxsize=512)(scrub)
+_SHORT: Final = 256
+_LONGEST: Final = 8192
+"""Characters of a text that are logged; no name of ours is as long."""
+
+
+def _scrubbed(text: str) -> str:
+    """Cached, because the names of protocols, providers and models come again and again."""
+    if len(text) <= _SHORT:
+        return _cached_scrub(text)
+    return scrub(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def _time_of(record: logging.LogRecord) -> datetime:

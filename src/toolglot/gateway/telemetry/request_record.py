@@ -46,6 +46,16 @@ class RequestRecord(Struct, kw_only=True):
     waited: float = 0.0
     """Seconds of these spent waiting for a provider or for the client; known at the end."""
 
+    sent: bool = False
+    """A provider was asked."""
+
+    body_size: int = 0
+    """Bytes of the request."""
+
+    received: int = 0
+    """Bytes of the provider's response, where they are counted."""
+
+    received_lines: int = 0
     usage: Usage | None = None
     finish_reasons: tuple[str, ...] = ()
     receipt: Receipt = Receipt()

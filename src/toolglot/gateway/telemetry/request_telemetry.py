@@ -131,6 +131,7 @@ class RequestTelemetry:
         """A request is about to be sent to a provider."""
         record, recorder = self.record, self._telemetry.recorder
         record.provider, record.protocol, record.model = provider, exchange.provider, model
+        record.sent = True
         if record.trace:
             address = urlsplit(sent.url)
             record.address, record.port = (
@@ -173,6 +174,9 @@ class RequestTelemetry:
 
     def upstream_chunk(self, data: bytes) -> None:
         """The provider sent these bytes of its response."""
+        record = self.record
+        record.received += len(data)
+        record.received_lines += data.count(b"\n")
         if self._body is not None:
             self._body[0].append(data)
         if self._recording is not None:

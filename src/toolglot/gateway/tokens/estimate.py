@@ -39,7 +39,9 @@ _MOST_PATCHES: Final = 4784
 _UNKNOWN_IMAGE: Final = 1568
 _PDF_PAGE: Final = 3000
 _MEDIA_BYTES: Final = 500
-_TOOLS: Final = 2048
+_LONGEST: Final = 2**15
+"""Characters of a tool definition that is cached."""
+_TOOLS: Final = 1024
 """How many tool definitions are cached: agents send the same ones with every request."""
 
 
@@ -152,11 +154,16 @@ def _count_tool(tool: ir.Tool) -> int:
         return _PER_TOOL + head + sum(map(_count_tool, tool.tools))
     if isinstance(tool, ir.FunctionTool):
         schema = jsontext.text(tool.parameters) if tool.parameters else ""
-        return _count_definition(f"{tool.name}\n{tool.description or ''}\n{schema}")
+        return _count_known(f"{tool.name}\n{tool.description or ''}\n{schema}")
     if isinstance(tool, ir.CustomTool):
         words = (tool.name, tool.description or "", tool.definition or "")
-        return _count_definition("\n".join(words))
-    return _count_definition(jsontext.text(tool.value))
+        return _count_known("\n".join(words))
+    return _count_known(jsontext.text(tool.value))
+
+
+def _count_known(text: str) -> int:
+    """The same, remembered unless it is so long that a client could fill the memory with it."""
+    return _count_definition(text) if len(text) <= _LONGEST else _PER_TOOL + count_text(text)
 
 
 @lru_cache(maxsize=_TOOLS)

@@ -51,6 +51,7 @@ SURFACE: Final = Surface(
     path="/v1/messages",
     model_at=("model", "message.model"),
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
+    query=frozenset({"beta"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",

@@ -59,7 +59,8 @@ SURFACE: Final = Surface(
     name=NAME,
     path="/v1/chat/completions",
     answer={"created": "created", "service_tier": "service_tier"},
-    headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
+    headers=frozenset({"openai-beta"}),
+    account_headers=frozenset({"openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "max_tokens": "max_tokens",
@@ -183,6 +184,7 @@ SURFACE: Final = Surface(
     ),
     stream=StreamSupport(
         keep_alive=b": keep-alive\n\n",
+        usage_event=rb'(?=.*"choices"\s*:\s*\[\s*\])(?=.*"usage"\s*:\s*\{)',
     ),
     # OpenAI takes no marks. OpenRouter does for Claude: on content parts and on tools, not on calls
     # (https://openrouter.ai/docs/client-sdks/typescript, ChatContentText, 2026-11-16).

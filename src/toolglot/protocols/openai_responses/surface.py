@@ -61,7 +61,8 @@ SURFACE: Final = Surface(
     template_keys=frozenset({"prompt"}),
     path="/v1/responses",
     model_at=("model", "response.model"),
-    headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
+    headers=frozenset({"openai-beta"}),
+    account_headers=frozenset({"openai-organization", "openai-project"}),
     answer={"created": "created_at", "service_tier": "service_tier"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
