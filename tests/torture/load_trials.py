@@ -97,7 +97,7 @@ async def _hold(settings, row: Row, url: str, total: int, workers: int, provider
     row.figures = {"memory for each": f"{each / 1024:.0f} KB", "workers": str(workers)}
 
 
-UNBOUNDED = ""
+UNBOUNDED = "limits = { connections = 20000, per_address = 20000 }"
 """Settings without which so many connections from one address are refused."""
 
 
