@@ -21,7 +21,7 @@ help: ## Show this list
 $(GATEWAY): pyproject.toml constraints.txt
 	@echo "Installing the gateway into $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --editable '.[cli,gateway]'
+	@$(PIP) install --constraint constraints.txt --editable '.[cli,gateway]'
 	@touch $@
 
 # Dependency groups need pip 25.1, so pip is upgraded first.
