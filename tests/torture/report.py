@@ -91,7 +91,7 @@ error of the client's own protocol and never looks complete; and if the HTTP aro
 after a cut only if everything had come before it.
 
 `make torture` takes minutes, `make torture-long` at most an hour, with 100,000 faulty conversations, a cut at every
-byte, 200,000 requests for memory and 10,000 open streams. The tests run a small part of each in every build
+byte, 200,000 requests for memory and 10,000 open streams. The tests run a small part of some in every build
 (`tests/torture/test_torture.py`). `--only NAME` of `python -m tests.torture` selects experiments by their names above."""
 
 
