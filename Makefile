@@ -12,23 +12,23 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node lint fix golden mutants bench budget docs e2e frameworks clean
+.PHONY: help local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # What the gateway needs and no more: a few small packages, in seconds.
-$(GATEWAY): pyproject.toml
+$(GATEWAY): pyproject.toml constraints.txt
 	@echo "Installing the gateway into $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --editable '.[cli,gateway]'
+	@$(PIP) install --constraint constraints.txt --editable '.[cli,gateway]'
 	@touch $@
 
 # Dependency groups need pip 25.1, so pip is upgraded first.
 $(STAMP): $(GATEWAY)
 	@echo "Installing what tests need into $(VENV): tools and the SDKs of providers"
 	@$(PIP) install --upgrade 'pip>=25.1'
-	@$(PIP) install --group dev --editable '.[cli,gateway]'
+	@$(PIP) install --constraint constraints.txt --group dev --editable '.[cli,gateway]'
 	@echo "Installing a small local model"
 	@$(MAKE) local-model || echo "No local model on this machine: its tests will be skipped"
 	@touch $@
@@ -74,8 +74,20 @@ fix: $(STAMP) ## Repair what ruff can repair, and format
 golden: $(STAMP) ## Rewrite the golden files, to be reviewed with git diff
 	@$(BIN)/python -m pytest tests --quiet --update-golden
 
-mutants: $(STAMP) ## Break the code in 250 small ways and see whether the tests notice
+mutants: $(STAMP) ## Break the code in 300 small ways and see whether the tests notice
 	@$(BIN)/python scripts/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
+
+# SEED repeats a run, ONLY selects experiments by name. Everything is on loopback.
+torture: $(STAMP) ## Make the gateway fail in every way for some minutes, and write docs/reliability.md
+	@nice $(BIN)/python -m tests.torture $(if $(SEED),--seed $(SEED)) \
+		$(if $(ONLY),--only $(ONLY),--write docs/reliability.md)
+
+torture-long: $(STAMP) ## The same for up to an hour: every byte, 200,000 requests, 10,000 streams
+	@nice $(BIN)/python -m tests.torture --size long $(if $(SEED),--seed $(SEED)) \
+		$(if $(ONLY),--only $(ONLY),--write docs/reliability.md)
+
+fuzz: $(STAMP) ## Feed decoders, readers and files with mutated input for TIME seconds each (60)
+	@$(BIN)/python -m tests.fuzz --seconds $(or $(TIME),60) $(if $(ONLY),--only $(ONLY))
 
 bench: $(STAMP) ## Measure the speed of translation
 	@$(BIN)/python -m bench

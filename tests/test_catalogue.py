@@ -168,6 +168,14 @@ def for_an_account() -> Receipt:
     return exchange.receipt
 
 
+def half_character() -> Receipt:
+    """A stream with the first byte of a character."""
+    translator = StreamTranslator("ollama", "anthropic")
+    translator.feed(b'{"message":{"content":"caf\xc3"},"done":true,"done_reason":"stop"}\n')
+    translator.close()
+    return translator.receipt
+
+
 MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "attribution-dropped": lambda: asked(anthropic(system=LINE), "anthropic", "openai-chat"),
     "usage-scaled": lambda: translate_response(
@@ -177,6 +185,7 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
         window=1,
         client_window=2,
     )[1],
+    "bytes-replaced": half_character,
     "surrogate-kept": lambda: asked(SURROGATE, "openai-chat", "anthropic"),
     "spelling-normalised": lambda: asked(
         chat(tools=[{"type": "function", "name": "f"}]), "openai-chat", "anthropic"

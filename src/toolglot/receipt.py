@@ -241,6 +241,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "info",
         "the provider could not read the model's call and sent it as an error; it became a call",
     ),
+    "bytes-replaced": Code(
+        "lossy", "bytes of the stream are not UTF-8; each became the replacement character"
+    ),
     "event-skipped": Code("lossy", "a broken or unknown event of the stream was skipped"),
     "status-changed": Code(
         "info", "the target's clients expect another HTTP status for this error"

@@ -210,3 +210,38 @@ def test_every_question_is_announced_on_a_terminal(cli, monkeypatch, capsysbinar
 
 def test_help_shows_an_example(cli):
     assert b"toolglot doctor --provider work" in cli("doctor", "--help").out
+
+
+# --- security -------------------------------------------------------------------------------------
+
+
+def test_security_says_what_is_weak(cli):
+    Path("toolglot.toml").write_text(
+        '[server]\nport = 9\nrecord = "kept"\n[providers.far]\nprotocol = "openai-chat"\n'
+        'base_url = "http://far.example/v1"\napi_key = "env:WORK_KEY"\n',
+        encoding="utf-8",
+    )
+    Path("toolglot.toml").chmod(0o600)
+    done = cli("doctor", "--security", columns=200)
+    assert done.code == 1
+    lines = done.out.decode().splitlines()
+    assert lines[0] == "toolglot.toml is valid: 1 providers, 0 routes"
+    assert lines[1].startswith("serious        providers.far.base_url: http://far.example/v1 is")
+    assert lines[2] == "               What to do: use https://, or a tunnel."
+    assert lines[-2].startswith("No gateway answers at that address now")
+    assert lines[-1] == "2 weaknesses."
+
+
+def test_security_as_json_and_nothing_weak(cli):
+    Path("toolglot.toml").write_text("[server]\nport = 9\n", encoding="utf-8")
+    Path("toolglot.toml").chmod(0o600)
+    done = cli("doctor", "--security", "--json")
+    assert done.code == 0
+    assert json.loads(done.out) == {"running": False, "findings": []}
+
+
+def test_security_of_a_file_that_is_wrong(cli):
+    Path("toolglot.toml").write_text('[server]\nhost = "0.0.0.0"\n', encoding="utf-8")
+    done = cli("doctor", "--security")
+    assert done.code != 0
+    assert "can be reached from other machines" in done.err

@@ -67,8 +67,8 @@ def configuration(protocol, url, **server):
 
 
 @asynccontextmanager
-async def running_gateway(folder, text, *options):
-    """A gateway with a configuration, in a folder of its own."""
+async def running_gateway(folder, text, *options, log=False):
+    """A gateway with a configuration, in a folder of its own; `log`: what it says is in a file."""
     config, port = folder / "toolglot.toml", folder / "port"
     config.write_text(text)
     process = await asyncio.create_subprocess_exec(
@@ -76,6 +76,7 @@ async def running_gateway(folder, text, *options):
         *("--port", "0", "--port-file", str(port), "--quiet", *options),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
+        stderr=os.open(folder / "log", os.O_CREAT | os.O_WRONLY) if log else None,
         cwd=folder,
     )
     try:

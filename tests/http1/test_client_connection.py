@@ -103,6 +103,23 @@ def test_silence_is_a_timeout(begun):
         ask(answer, first_byte=5 if begun else 0.05, idle=0.05)
 
 
+class _Pause:
+    def __await__(self):
+        return asyncio.sleep(0.02).__await__()
+
+
+def test_a_head_that_drips_is_a_timeout():
+    """Byte by byte it would never be silent."""
+    drops = (each for _ in range(30) for each in (b"X-Y: z\r\n", _Pause()))
+    with pytest.raises(TimeoutError):
+        ask([OK, *drops, b"Content-Length: 0\r\n\r\n"], first_byte=0.1, idle=5)
+
+
+def test_silence_after_a_part_of_the_body_is_a_timeout():
+    with pytest.raises(TimeoutError):
+        ask([OK + b"Content-Length: 9\r\n\r\n", _Pause(), b"abc"], first_byte=5, idle=0.1)
+
+
 def test_pieces_as_they_come():
     async def use(reply):
         pieces = []

@@ -125,7 +125,7 @@ class ScriptedUpstream:
         if isinstance(answer, Failure):
             if late := list(getattr(speaker, "failed", _never)(answer, asked)):
                 self._record(request, body, asked, 200)
-                return await _write(request, [_framed(event, speaker) for event in late], speaker)
+                return await _write(request, [frame(event, speaker) for event in late], speaker)
             status, said = speaker.error(answer)
             return self._send(request, body, asked, status, said, headers=answer.headers)
         if not asked.stream and not answer.cut:
@@ -188,7 +188,7 @@ def framed(reply: Reply, asked: Asked, speaker: ModuleType) -> list[bytes]:
     """The pieces of a streamed answer."""
     if reply.sloppy:
         return list(_careless(reply, asked, speaker))
-    return [_framed(event, speaker) for event in speaker.events(reply, asked)]
+    return [frame(event, speaker) for event in speaker.events(reply, asked)]
 
 
 async def _write(
@@ -205,7 +205,7 @@ async def _write(
     return response
 
 
-def _framed(event: Event, speaker: ModuleType) -> bytes:
+def frame(event: Event, speaker: ModuleType) -> bytes:
     name, data = event
     text = data if isinstance(data, str) else compact(data)
     if speaker is ollama:
@@ -219,9 +219,9 @@ def _careless(reply: Reply, asked: Asked, speaker: ModuleType) -> Iterator[bytes
     """Comments between events, the other line ends than usual, cut anywhere."""
     events = [e for event in speaker.events(reply, asked) for e in speaker.careless(event)]
     if speaker is ollama:
-        data = b"\r\n\r\n".join(_framed(event, speaker).strip() for event in events) + b"\n"
+        data = b"\r\n\r\n".join(frame(event, speaker).strip() for event in events) + b"\n"
     else:
-        data = b"".join(b": ping\n\n" + _framed(event, speaker) for event in events)
+        data = b"".join(b": ping\n\n" + frame(event, speaker) for event in events)
         ends = (b"\r\n", b"\n") if speaker is gemini else (b"\n", b"\r\n")
         data = data.replace(*ends)
     yield from (data[start : start + _SLICE] for start in range(0, len(data), _SLICE))

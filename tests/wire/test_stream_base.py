@@ -112,7 +112,7 @@ def test_an_object_is_read():
     [
         (b'{"a": ', "not JSON: "),
         (b"", "not JSON: "),
-        (b'{"a": "\xff"}', "not JSON: "),
+        (b'{"a": "\xff', "not JSON: "),
         (b"NaN", "not JSON: "),
         (b"[" * 100_000, "not JSON: "),
         (b"[]", "not a JSON object"),
@@ -125,6 +125,14 @@ def test_a_broken_event_is_passed_over_with_a_note(data, message):
     (note,) = ctx.receipt()
     assert (note.code, note.severity, note.path) == ("event-skipped", "lossy", "event 3")
     assert note.message.startswith(message)
+
+
+def test_bytes_that_are_no_utf_8_are_replaced_with_a_note():
+    """Servers cut characters into tokens; the text around them must not be lost."""
+    ctx = Context()
+    assert parse(b'{"a": "caf\xc3", "b": "\xa9!"}', ctx, 3) == {"a": "caf\ufffd", "b": "\ufffd!"}
+    (note,) = ctx.receipt()
+    assert (note.code, note.severity, note.path) == ("bytes-replaced", "lossy", "event 3")
 
 
 def test_the_first_event_seeds_the_ids():

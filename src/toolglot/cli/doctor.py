@@ -1,4 +1,4 @@
-"""`toolglot doctor`: whether the gateway can work here, and what to do where it cannot."""
+"""`toolglot doctor`: whether the gateway can work here, what is weak, and what to do about it."""
 
 import argparse
 import sys
@@ -14,17 +14,22 @@ from toolglot.ir import Json
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
+    from toolglot.gateway.access.virtual_keys import VirtualKey
     from toolglot.gateway.checks.provider_check import ProviderReport
+    from toolglot.gateway.checks.security_check import SecurityFinding
     from toolglot.gateway.config import Config
 
 _EXAMPLES: Final = (
     "toolglot doctor",
     "toolglot doctor --provider work --model gpt-5.4",
     "toolglot doctor --config toolglot.toml --json",
+    "toolglot doctor --security",
 )
 _INDENT: Final = 15
 _REASONS: Final = 35
 """The column of the reason, behind protocol, form and verdict."""
+_ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
+"""Addresses that mean every one of a machine, and one at which it can be asked."""
 _SHOWN: Final = 4
 """Models of a list that are named."""
 _ADD: Final = (
@@ -55,11 +60,18 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="the configuration; the one that `toolglot serve` would use if left out",
     )
+    parser.add_argument(
+        "--security",
+        action="store_true",
+        help="say what is weak in the configuration, and in the gateway if it runs",
+    )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check everything; 1 if something does not work."""
+    """Check everything; 1 if something does not work, or is weak."""
+    if args.security:
+        return _security(args)
     from toolglot.cli.installed import clients, packages  # noqa: PLC0415 - others need it not
 
     report: Json = {"versions": packages(), "clients": clients()}
@@ -101,6 +113,74 @@ def run(args: argparse.Namespace) -> int:
 def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") -> None:
     if not args.json:
         print("\n".join(lines), flush=True)
+
+
+def _security(args: argparse.Namespace) -> int:
+    """What is weak; 1 if anything is."""
+    try:
+        from toolglot.gateway.checks import security_check as checks  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("gateway", error.name or "httptools") from None
+    path, config, state = _configured(args.config)
+    if config is None:
+        raise ToolglotError(state.problem)
+    database = _database_path(config)
+    setup = checks.Setup(
+        config=config,
+        path=path,
+        database=database,
+        keys=_valid_keys(database) if config.server.keys else (),
+        user=checks.this_user(),
+    )
+    found = checks.find_weaknesses(setup)
+    running = _probed(config)
+    found += running or ()
+    if args.json:
+        report = {"running": running is not None, "findings": to_builtins(found)}
+        print(jsontext.pretty(report).decode())
+        return int(bool(found))
+    print(state.words)
+    for each in found:
+        print(hanging(each.severity, f"{each.place}: {each.problem}.", _INDENT))
+        print(hanging("", f"What to do: {each.advice}.", _INDENT))
+    if running is None:
+        print("No gateway answers at that address now, so only the configuration was looked at.")
+    print(f"{len(found)} weaknesses." if found else "Nothing weak was found.")
+    return int(bool(found))
+
+
+def _probed(config: "Config") -> "list[SecurityFinding] | None":
+    """What the gateway gives to a stranger, if it runs."""
+    import asyncio  # noqa: PLC0415 - other commands do not pay for it
+
+    from toolglot.gateway.checks.security_check import UNANSWERED, probe  # noqa: PLC0415
+
+    server = config.server
+    host = _ANY.get(server.host, server.host)
+    host = f"[{host}]" if ":" in host else host
+    scheme = "https" if server.tls else "http"
+    try:
+        return asyncio.run(probe(f"{scheme}://{host}:{server.port}"))
+    except UNANSWERED:
+        return None
+
+
+def _valid_keys(path: Path) -> "tuple[VirtualKey, ...]":
+    import time  # noqa: PLC0415
+
+    from toolglot.gateway.storage.database import database  # noqa: PLC0415
+    from toolglot.gateway.storage.sqlite_keys import list_keys  # noqa: PLC0415
+
+    if not path.exists():
+        return ()
+    with database(path, create=False) as db:
+        return tuple(key for key in list_keys(db) if key.is_valid(time.time()))
+
+
+def _database_path(config: "Config") -> Path:
+    from toolglot.gateway.storage.database import default_path  # noqa: PLC0415
+
+    return Path(config.server.database) if config.server.database else default_path()
 
 
 # --- checking -------------------------------------------------------------------------------------
@@ -146,14 +226,14 @@ def _from_environment() -> "tuple[None, Config | None, _Part]":
 
 def _database(config: "Config | None") -> _Part:
     """Where keys and usage are, and whether that can be opened."""
-    from toolglot.gateway.storage.database import database, default_path  # noqa: PLC0415
+    from toolglot.gateway.storage.database import database  # noqa: PLC0415
 
     if config is None:
         return _Part("not checked, because the configuration is not valid")
     server = config.server
     if not (server.keys or server.database):
         return _Part("none; the gateway asks for no keys and records no usage")
-    path = Path(server.database) if server.database else default_path()
+    path = _database_path(config)
     if not path.exists():
         return _Part(f"{path} will be created when the gateway starts")
     try:

@@ -239,7 +239,8 @@ class ClientConnection(asyncio.Protocol):
     async def send(self, data: bytes, url: str, first_byte: float, idle: float) -> Reply:
         """Send a request; its reply as soon as its head has arrived.
 
-        `first_byte` and `idle` are the seconds that the server may be silent before and after that.
+        `first_byte` are the seconds that the head may take, and `idle` those for which the server
+        may be silent afterwards.
         """
         transport = self._transport
         if transport is None or transport.is_closing():
@@ -310,9 +311,10 @@ class ClientConnection(asyncio.Protocol):
         if self._parser is None:
             self.abort()  # Nothing was asked.
             return
-        if self._idle:
-            self._deadline = self.loop.time() + self._idle
         reply = self._reply
+        if reply is not None and self._idle:
+            # Before that, bytes of a head do not count: it could drip for ever.
+            self._deadline = self.loop.time() + self._idle
         try:
             self._parser.feed_data(data)
             if self._in_head:

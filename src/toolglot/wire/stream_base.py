@@ -95,11 +95,29 @@ def parse(data: bytes, ctx: Context, count: int, value: Json | None = None) -> J
     try:
         found: Any = jsontext.peek(data)
     except ValueError as error:
-        ctx.note("event-skipped", f"event {count}", f"not JSON: {error}")
-        return None
+        found = _peek_replaced(data, ctx, count)
+        if found is None:
+            ctx.note("event-skipped", f"event {count}", f"not JSON: {error}")
+            return None
     if not isinstance(found, dict):
         ctx.note("event-skipped", f"event {count}", "not a JSON object")
         return None
+    return found
+
+
+def _peek_replaced(data: bytes, ctx: Context, count: int) -> Any:
+    """What is read if bytes that are no UTF-8 are replaced: servers cut characters into tokens.
+
+    To skip such an event would lose the text around them, or a piece of a call's arguments.
+    """
+    text = data.decode("utf-8", "replace").encode()
+    if text == data:
+        return None
+    try:
+        found = jsontext.peek(text)
+    except ValueError:
+        return None
+    ctx.note("bytes-replaced", f"event {count}")
     return found
 
 

@@ -174,7 +174,8 @@ class PairForm(Form):
             after = reader.pos
             yield from reader.spaces()
             follows = yield from reader.literal(key, end, begin)
-            if follows or reader.pos + len(end) > len(reader.buf):
+            # Too little text for another closer: this one was meant.
+            if follows or len((yield from reader.peek(len(end)))) < len(end):
                 reader.pos = after
                 return reader.buf[start:at]
             reader.pos = after

@@ -15,6 +15,8 @@ from toolglot.dialects.argument_reader import MemberArguments
 from toolglot.dialects.reader import Form, NotACall, Reader, Steps, Stops, encoded
 from toolglot.dialects.writers import TaggedWriter, Writer, literal
 
+_CLOSER: Final = 12
+"""Characters that a closer has at least."""
 _MAX_HEAD: Final = 512
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>/]+))")
 _WRAPPED: Final = ("arguments", "input", "properties", "parameters")
@@ -210,7 +212,8 @@ class ParameterForm(Form):
             follows = yield from reader.literal(
                 *self.parameter, *self.call_end, *self.closers, *self.call, *self.after
             )
-            done = bool(follows) or (reader.final and reader.pos + 12 > len(reader.buf))
+            # Too little text for another closer: this one was meant.
+            done = bool(follows) or len((yield from reader.peek(_CLOSER))) < _CLOSER
             reader.pos = after
             return done
         yield from reader.spaces()

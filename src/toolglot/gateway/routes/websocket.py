@@ -142,7 +142,7 @@ class WebSocketEndpoint:
 _Answer = Callable[[bytes, "WebSocketWriter"], Awaitable[None]]
 
 
-def _kind(frame: bytes) -> object:
+def _kind(frame: bytes) -> str | None:
     try:
         kind = jsontext.read(jsontext.members(frame).get("type"))
     except DecodeError:
