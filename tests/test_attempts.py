@@ -180,23 +180,27 @@ def test_a_retry_takes_the_next_key_and_not_a_refused_one():
 # --- no reply -------------------------------------------------------------------------------------
 
 
-def test_a_dropped_connection_is_sent_once_more_and_counts_as_no_retry():
-    attempts, _ = started({"retries": 1}, {})
-    step = attempts.after(NoReply(error=GONE, dropped=True))
-    assert (step.target, step.pause, step.retry, step.healthy) == (0, 0.0, False, None)
-    step = attempts.after(NoReply(error=GONE, dropped=True))
-    assert (step.target, step.pause, step.retry, step.healthy) == (0, FIRST_PAUSE, True, False)
-    step = attempts.after(NoReply(error=GONE, dropped=True))
-    assert (step.target, step.retry) == (1, False)
-    step = attempts.after(NoReply(error=GONE, dropped=True))
-    assert (step.target, step.retry, step.healthy) == (1, False, None)
-    assert attempts.after(NoReply(error=GONE, dropped=True)) == GiveUp(error=GONE, healthy=False)
+def test_after_a_stale_connection_there_is_no_pause_once():
+    attempts, _ = started({"retries": 2}, {})
+    stale = NoReply(error=GONE, stale=True)
+    step = attempts.after(stale)
+    assert (step.target, step.pause, step.retry, step.healthy) == (0, 0.0, True, None)
+    step = attempts.after(stale)
+    assert (step.target, step.pause, step.retry, step.healthy) == (0, 2 * FIRST_PAUSE, True, False)
+    step = attempts.after(stale)
+    assert (step.target, step.retry, step.healthy) == (1, False, False)
+    assert attempts.after(stale) == GiveUp(error=GONE, healthy=False)
 
 
-def test_a_resent_request_has_the_same_key():
-    attempts, _ = started({"retries": 2, "keys": 3})
-    assert attempts.after(ReplyStarted(status=401)).key == 1
-    assert attempts.after(NoReply(error=GONE, dropped=True)).key == 1
+@pytest.mark.parametrize("stale", [True, False])
+@pytest.mark.parametrize("retries", [0, 1, 2, 3])
+def test_a_target_is_asked_as_often_as_its_retries_say(retries, stale):
+    attempts, step = started({"retries": retries})
+    asked = 0
+    while isinstance(step, Ask):
+        asked += 1
+        step = attempts.after(NoReply(error=GONE, stale=stale))
+    assert asked == 1 + retries
 
 
 @pytest.mark.parametrize("error", [GONE, LATE])
@@ -229,7 +233,7 @@ def test_an_unusable_reply(status):
 
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_changed_request_is_sent_once_to_a_target_and_counts_as_no_retry(status, position):
+def test_a_changed_request_is_sent_once_to_a_target_and_uses_up_a_retry(status, position):
     attempts, _ = started(*POSITIONS[position])
     assert attempts.may_mend(status) == (status in MEND)
     step = attempts.after(ReplyStarted(status=status, mendable=True))
@@ -240,8 +244,11 @@ def test_a_changed_request_is_sent_once_to_a_target_and_counts_as_no_retry(statu
     assert step == Ask(target=0, mended=True, healthy=True)
     assert not attempts.may_mend(status)
     after = attempts.after(ReplyStarted(status=status, mendable=True))
-    plain, _ = started(*POSITIONS[position])
-    assert after == plain.after(ReplyStarted(status=status)), "as if it had not been mended"
+    first, *others = POSITIONS[position]
+    left = max(0, first.get("retries", 0) - 1)
+    plain, _ = started({**first, "retries": left}, *others)
+    fewer = plain.after(ReplyStarted(status=status))
+    assert after == fewer, "as if there had been a retry less"
 
 
 def test_a_changed_request_keeps_its_key():
@@ -355,7 +362,7 @@ errors = st.sampled_from([None, *STATUSES]).map(
     lambda status: ApiError(kind="server", message="", status=status)
 )
 asked_outcomes = st.one_of(
-    st.builds(NoReply, error=errors, dropped=st.booleans()),
+    st.builds(NoReply, error=errors, stale=st.booleans()),
     st.builds(
         ReplyStarted,
         status=st.sampled_from(STATUSES),
@@ -388,7 +395,7 @@ def test_it_always_ends_within_its_bounds(targets, data):
         step = attempts.after(data.draw(asked_outcomes), jitter=jitter)
         assert math.isfinite(step.key_rest)
     for place, count in asked.items():
-        assert count <= targets[place].retries + 3, "one for a dropped connection, one mended"
+        assert count <= max(targets[place].retries, 1) + 1, "without retries, one that is mended"
     assert retried <= sum(target.retries for target in targets)
     awake = [not targets[place].resting for place in order]
     assert awake == sorted(awake, reverse=True)

@@ -201,9 +201,9 @@ def test_a_turn_is_repeated_as_it_was_written(provider):
     [
         ("openai", {"choices": []}),
         ("gemini", {"candidates": []}),
-        ("gemini", {}),
+        ("gemini", {"promptFeedback": {}}),
         ("responses", {"output": []}),
-        ("ollama", {"done": True}),
+        ("ollama", {"message": {}, "done": True}),
     ],
 )
 def test_an_empty_answer_is_no_turn(provider, body):

@@ -1,6 +1,7 @@
 """Translating a stream: bytes in, bytes out."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.upstreams.values import Call, Offered, Reply, Say, Think, opaque
 from tests.wires import parts_of
 
 from toolglot import StreamTranslator, UnknownProtocolError, ir
+from toolglot import streams as streams_module
 from toolglot.context import Context
 from toolglot.errors import UntranslatableError
 from toolglot.events import (
@@ -24,6 +26,7 @@ from toolglot.events import (
     unfold,
 )
 from toolglot.lint import lint_stream
+from toolglot.protocols.gemini import stream_decoder as gemini_decoder
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
 from toolglot.wire.follow import EventSplitter
@@ -297,7 +300,9 @@ def test_whether_the_client_got_any_of_an_answer():
     assert empty.has_output, "an answer without parts is one"
     same = StreamTranslator("anthropic", "anthropic")
     assert not same.has_output
-    same.feed(b":\n\n")
+    same.feed(b":\n\n" + encoder.encode(TEXT[0]))
+    assert not same.has_output, "it can still turn out to be an error"
+    same.feed(encoder.encode(TEXT[1]) + encoder.encode(TEXT[2]))
     assert same.has_output
 
 
@@ -671,3 +676,52 @@ def test_a_repeated_event_counts_and_belongs_to_its_part():
     assert translator.feed(b"data: {torn") == b""
     assert translator.feed(events[2]) == b""
     assert b"one" in translator.feed(events[0])
+
+
+def text_answer(text):
+    choice = ir.Choice(parts=(ir.Text(text=text),), stop=ir.StopReason(kind="end"))
+    return ir.Response(id="resp_1", model="m", choices=(choice,))
+
+
+def long_stream(protocol, pieces, size=400):
+    """The bytes of a stream with a long text, event by event."""
+    encoder = get_protocol(protocol).StreamEncoder(Context())
+    yield encoder.encode(Started(id="a", model="m"))
+    yield encoder.encode(PartStarted(0, ir.Text(text="")))
+    for number in range(pieces):
+        yield encoder.encode(PartDelta(0, f"{number:0{size}}"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stream_of_any_length_passes_in_bounded_memory(name, monkeypatch):
+    """X-15: what is remembered of it, in case that it must be encoded, has an end."""
+    monkeypatch.setattr(streams_module, "_LONGEST_PAST", 2**16)
+    monkeypatch.setattr(streams_module, "_MANY", 64)
+    monkeypatch.setattr(gemini_decoder, "_LONGEST_CITED", 2**16)
+    kept = []
+    for pieces in (1_000, 6_000):
+        data = [piece for piece in long_stream(name, pieces) if piece]
+        translator = StreamTranslator(name, name)
+        tracemalloc.start()
+        for piece in data:
+            assert translator.feed(piece) == piece
+        kept.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+    assert kept[1] < kept[0] + 2**18, f"{kept} bytes for 0.4 and 2.4 MB of text"
+
+
+def test_what_was_said_of_a_long_stream_is_joined_and_not_forgotten(monkeypatch):
+    """A server that leaves out the end of the stream, after more events than are kept apart."""
+    monkeypatch.setattr(streams_module, "_MANY", 16)
+    name, encoder = "openai-responses", get_protocol("openai-responses").StreamEncoder(Context())
+    text = "".join(f"{number:04}" for number in range(100))
+    events = [*unfold(text_answer(text))]
+    deltas = [PartDelta(0, f"{number:04}") for number in range(100)]
+    data = b"".join(map(encoder.encode, [*events[:2], *deltas, *events[3:]]))
+    cut = data.index(b"event: response.output_item.done")
+    marked = data[: data.index(b"event: response.completed", cut)] + b"data: [DONE]\n\n"
+    translator = StreamTranslator(name, name)
+    written = translator.feed(marked) + translator.close()
+    assert "stream-mended" in translator.receipt.codes()
+    answer = fold(decode(name, [written]))
+    assert [part.text for part in parts_of(answer, ir.Text)] == [text]

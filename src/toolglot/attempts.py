@@ -48,8 +48,8 @@ its error.
 
     what happened                                  mend  key      again      next  healthy
     ---------------------------------------------  ----  -------  ---------  ----  -------
-    connection dropped, first time at this target                 at once *
-    connection dropped again, cannot connect                      pause      yes   no
+    kept connection dropped, first time at target                 at once *  yes   no
+    connection dropped otherwise, cannot connect                  pause      yes   no
     no reply in time                                              pause      yes   no
     502, 503, 504, 529                                            pause **   yes   no
     500                                            ****           pause **   yes   no
@@ -62,16 +62,18 @@ its error.
     a reply that turns out to be none              ****                      ***
 
     *    A server may close a kept connection at any moment, and some do after every answer. Whether
-         the request was read cannot be known; most likely it was not. It is sent once more, and
-         that counts as no retry.
+         the request was read cannot be known; most likely it was not, so there is nothing to wait
+         for. It is a retry as any other, since the request may have been read and billed.
     **   As long as `retry-after` says, or a growing pause if it says nothing. Not at all if it says
          more than `PATIENCE`, or if the server says `x-should-retry: false`: a client that is told
          so waits better itself.
     ***  If the status of its error is one of those with "next"; it is 502 if it has none. This is
          how an error page, an empty body and a stream that begins with an error end.
-    **** At once, with the changed request and the same key, once for each target; it counts as no
-         retry, and says that the target is healthy. Whoever drives this reads the body of such a
-         reply before it says what happened.
+    **** At once, with the changed request and the same key, once for each target, even if no retry
+         is left; if one is, it is used up. It says that the target is healthy. Whoever drives this
+         reads the body of such a reply before it says what happened.
+
+A target is so never asked more often than once and `retries` times, or twice where that is more.
 
 A target that failed often of late is `resting`: it is asked after all others. "healthy" says what
 an outcome tells of a target, for whoever counts; nothing here depends on the count. Nothing stands
@@ -177,8 +179,8 @@ class NoReply(Struct, frozen=True, kw_only=True):
     """Nothing came back: no connection, or no answer in time."""
 
     error: ApiError
-    dropped: bool = False
-    """A connection was there and was closed without a word."""
+    stale: bool = False
+    """A connection that had been kept from an earlier request was closed without a word."""
 
 
 class ReplyStarted(Struct, frozen=True, kw_only=True):
@@ -316,10 +318,11 @@ class Attempts:
         return self._give_up(outcome.error)
 
     def _after_no_reply(self, outcome: NoReply, jitter: float) -> Step:
-        if outcome.dropped and not self._resent:
-            self._resent = True
-            return Ask(target=self._left[0], key=self._key)
         if self._may_retry:
+            at_once = outcome.stale and not self._resent
+            self._resent = self._resent or at_once
+            if at_once:
+                return self._again(0.0, healthy=None)
             return self._again(pause_before(self._retried, jitter), healthy=False)
         return self._next_target(healthy=False) or self._give_up(outcome.error, healthy=False)
 
@@ -352,6 +355,7 @@ class Attempts:
 
     def _mend(self) -> Ask:
         self._mended, self._state = True, _State.ASKING
+        self._retried += 1
         return Ask(target=self._left[0], key=self._key, mended=True, healthy=True)
 
     def _again(self, pause: float, *, healthy: bool | None, rest: float = 0.0) -> Ask:

@@ -417,6 +417,28 @@ def join_parts(events: Iterable[Event]) -> list[Event]:
     return joined
 
 
+def join_deltas(events: Iterable[Event]) -> list[Event]:
+    """The same events with neighbouring pieces of one text as one piece."""
+    joined: list[Event] = []
+    pieces: list[PartDelta] = []
+    for event in events:
+        if type(event) is PartDelta and event.field == "text":
+            if pieces and pieces[0].index != event.index:
+                joined.append(_joined(pieces))
+                pieces = []
+            pieces.append(event)
+            continue
+        if pieces:
+            joined.append(_joined(pieces))
+            pieces = []
+        joined.append(event)
+    return [*joined, _joined(pieces)] if pieces else joined
+
+
+def _joined(pieces: list[PartDelta]) -> PartDelta:
+    return replace(pieces[0], text="".join([piece.text for piece in pieces]))
+
+
 def unfold_part(index: int, part: Part, choice: int = 0) -> Iterator[Event]:
     """The events of one whole part."""
     unfolder = _UNFOLDERS.get(type(part))

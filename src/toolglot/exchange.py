@@ -10,6 +10,7 @@ the client's request once more. Whoever does both, as a gateway does, decodes it
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ from toolglot.digest import digest
 from toolglot.errors import DecodeError
 from toolglot.events import unfold
 from toolglot.ir import (
+    NO_EXTRAS,
     ApiError,
     Choice,
     Opaque,
@@ -55,6 +57,7 @@ from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.tool_cache import read_known, write_known
 
 _SEED: Final = 16
+_NO_WORDS: Final = "the provider failed and did not say why"
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -77,12 +80,34 @@ class Answer(Struct, frozen=True, kw_only=True):
     """Why each choice ended."""
     failed: ApiError | None = None
     """The error in it, if that was written as a stream because clients look for it there."""
+    error: ApiError | None = None
+    """What the provider answered in place of an answer."""
 
 
 def encode_stream(response: Response | ApiError, protocol: str, context: Context) -> bytes:
     """A whole response as the stream that it could have been."""
     encoder = get_protocol(protocol).StreamEncoder(context)
     return b"".join(map(encoder.encode, unfold(response))) + encoder.close()
+
+
+@lru_cache
+def _error_type(protocol: str) -> type[Any]:
+    """What the member `error` is in an error of a protocol."""
+    wire = get_protocol(protocol).encode_response(ApiError(kind="server", message="x"), Context())
+    return type(wire.body["error"])
+
+
+def _is_shaped(body: bytes, protocol: str) -> bool:
+    """Whether a body is an error as clients of a protocol read it."""
+    try:
+        value = jsontext.peek(body)
+    except ValueError:
+        return False
+    error = value.get("error") if isinstance(value, dict) else None
+    if type(error) is not _error_type(protocol):
+        return False
+    words = error.get("message") if isinstance(error, dict) else error
+    return isinstance(words, str)
 
 
 def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
@@ -96,7 +121,7 @@ def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
 def _outcome(response: Response | ApiError) -> dict[str, Any]:
     """What whoever pays and logs wants to know of a whole answer."""
     if isinstance(response, ApiError):
-        return {}
+        return {"error": response}
     stops = tuple(choice.stop for choice in response.choices if choice.stop is not None)
     return {"usage": response.usage, "stops": stops}
 
@@ -305,16 +330,15 @@ class Exchange:
         stream: bool = False,
     ) -> Answer:
         """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
-        try:
-            response, wire, ctx = self._decode(body, status, headers)
-        except DecodeError:
-            if self.options.mend == "on" or self.client != self.provider:
-                raise
-            return Answer(status=status, headers=headers or {}, data=body)
+        response, wire, ctx = self._decode(body, status, headers)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
             if response.kind in surface.stream.errors_inside:
-                return Answer(data=encode_stream(response, self.client, ctx), failed=response)
+                data = encode_stream(response, self.client, ctx)
+                return Answer(data=data, failed=response, error=response)
+        if isinstance(response, ApiError) and not _is_shaped(body, self.client):
+            shaped = self.error(response)
+            return replace(shaped, error=response)
         encoded = encode_response_for(response, wire, self.client, ctx)
         data = body if encoded is wire else encoded.data()
         rename = self._rename_model() if ctx.in_protocol else None
@@ -379,8 +403,11 @@ class Exchange:
             self._body = b""
 
     def error(self, error: ApiError) -> Answer:
-        """What the client gets for an error of our own."""
-        wire = get_protocol(self.client).encode_response(error, self._answered())
+        """What the client gets for an error of our own, or of a provider that wrote it in another
+        shape than the client reads.
+        """
+        plain = replace(error, message=error.message or _NO_WORDS, extras=NO_EXTRAS)
+        wire = get_protocol(self.client).encode_response(plain, self._answered())
         return Answer(status=wire.status, headers=wire.headers, data=wire.data())
 
     @property

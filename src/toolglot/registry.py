@@ -49,6 +49,11 @@ class StreamDecoder(Protocol):
         """What the end of the bytes means."""
         ...
 
+    @property
+    def could_end(self) -> int:
+        """How many events came, if the answer is complete should no more come; else 0."""
+        ...
+
 
 class StreamEncoder(Protocol):
     """Events to bytes."""

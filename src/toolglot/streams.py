@@ -30,6 +30,7 @@ from toolglot.events import (
     Started,
     StreamPass,
     UsageSeen,
+    join_deltas,
     merge_usage,
 )
 from toolglot.ir import ApiError, Request, StopReason, Usage
@@ -45,6 +46,10 @@ from toolglot.wire.repeated_frame import RepeatedFrame
 _BAD_GATEWAY: Final = 502
 _LINES: Final = "application/x-ndjson"
 _BLANK_LINE: Final = b"\n\n"
+_MANY: Final = 1024
+"""Events after which what a stream said is joined."""
+_LONGEST_PAST: Final = 8 * 1024 * 1024
+"""Characters of a stream that passes which are remembered, in case that it has to be encoded."""
 _OUTCOMES: Final = frozenset({Started, UsageSeen, Finished, Failed})
 _BOUNDS: Final = frozenset({PartStarted, PartEnded, Finished, Failed})
 """Events after which text may go another way than before."""
@@ -121,6 +126,20 @@ class StreamTranslator:
         return self._stream.is_empty
 
     @property
+    def ended(self) -> bool:
+        """Whether the answer is complete, or has failed: nothing that comes later counts."""
+        return self._stream.ended
+
+    @property
+    def could_end(self) -> int:
+        """How many events came, if the answer is complete should no more come; else 0.
+
+        Some protocols have no event that ends a stream, and some servers leave it out and do not
+        hang up either. What may still come are token counts.
+        """
+        return self._stream.could_end
+
+    @property
     def usage(self) -> Usage | None:
         """The tokens so far, as the provider counts them."""
         return self._outcome.usage
@@ -152,6 +171,10 @@ class _Stream(Protocol):
     def has_output(self) -> bool: ...
     @property
     def is_empty(self) -> bool: ...
+    @property
+    def ended(self) -> bool: ...
+    @property
+    def could_end(self) -> int: ...
 
 
 class _Outcome:
@@ -268,6 +291,14 @@ class _Translator:
     def is_empty(self) -> bool:
         return not self.has_output
 
+    @property
+    def ended(self) -> bool:
+        return self._grammar.complete
+
+    @property
+    def could_end(self) -> int:
+        return self._decoder.could_end
+
     def write(self, events: Iterable[Event]) -> bytes:
         """The bytes of events that the decoder gave."""
         if self._grammar.complete:
@@ -286,7 +317,9 @@ class _Translator:
                     self._find_direct(event.index)
         except (DecodeError, StreamError) as error:
             # What cannot be read on, for example because it never ends, must not look complete.
-            written += self.encode(_broken_off(str(error), self._grammar, self._ctx))
+            ending = _broken_off(str(error), self._grammar, self._ctx)
+            self._outcome.see(ending[-1])
+            written += self.encode(ending)
         return written[0] if len(written) == 1 else b"".join(written)
 
     def _write(self, event: Event, written: list[bytes]) -> None:
@@ -349,7 +382,8 @@ class _PassThrough:
 
     __slots__ = ("_ctx", "_outcome", "_rename", "_target", "has_output")
 
-    is_empty = False
+    is_empty = ended = False
+    could_end = 0
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
         self._target = target
@@ -379,6 +413,7 @@ class _Follower:
         "_adapt",
         "_chances",
         "_check",
+        "_compact_at",
         "_ctx",
         "_decoder",
         "_grammar",
@@ -394,7 +429,6 @@ class _Follower:
         "_splitter",
         "_target",
         "_translator",
-        "has_output",
     )  # fmt: skip
 
     def __init__(self, target: str, ctx: Context, outcome: _Outcome) -> None:
@@ -418,6 +452,7 @@ class _Follower:
         )
         self._mends = ctx.options.mend == "on"
         self._hidden = codec.SURFACE.stream.usage_event if ctx.hides_usage else None
+        self._compact_at = _MANY
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
         self._translator: _Translator | None = None
@@ -426,7 +461,6 @@ class _Follower:
         has to know its text: such an event costs an eighth of another one."""
         self._repeats = self._decoder.repeats and self._adapt is None and self._reads is None
         self._chances = _CHANCES
-        self.has_output = False
 
     def feed(self, data: bytes) -> bytes:
         if self._translator is not None:
@@ -437,8 +471,9 @@ class _Follower:
             if text:
                 collect(text)
                 self._past.append(PartDelta(index, text))
+                if len(self._past) > self._compact_at:
+                    self._compact_past()
                 return self._rename.feed(data) if self._rename else data
-        self.has_output = True
         pieces, before = self._splitter.feed(data), len(self._past)
         passed = self._pass(pieces)
         if self._repeats:
@@ -459,22 +494,29 @@ class _Follower:
             self._repeated = frame, event.index, known[1]
 
     def close(self) -> bytes:
-        passed = b"" if self._translator else self._pass(self._splitter.close())
+        known = self._outcome.error
+        pieces = () if self._translator else tuple(self._splitter.close())
+        passed = self._pass(pieces)
         if self._translator is not None:
             return passed + self._translator.close()
         passed += self._rename.close() if self._rename else b""
-        known, before = self._outcome.error, len(self._past)
+        before = len(self._past)
         self._follow(self._decoder.close())
-        if not self._mends:
-            return passed
+        # Of an event that was torn nothing is sent if something follows, which would be read as its
+        # end.
+        torn = pieces and not any(value for piece in pieces for *_, value in piece.events)
+        rest = b"" if torn else self._splitter.completed(passed)
         if self._outcome.error is not known:
-            # What was passed on did not end; a client must not take it for complete. The error
-            # must not be read as part of an event that was torn.
-            gap = b"" if not passed or passed.endswith(b"\n") else b"\n\n"
-            return passed + gap + _encode_error(self._target, self._ctx, self._outcome)
-        if self._check.ended or not self._splitter.readable or len(self._past) == before:
+            # What was passed on did not end; a client must not take it for complete.
+            return rest + _encode_error(self._target, self._ctx, self._outcome)
+        if (
+            not self._mends
+            or self._check.ended
+            or not self._splitter.readable
+            or len(self._past) == before
+        ):
             return passed
-        return passed + self._hand_over("its end", before)[1]
+        return rest + self._hand_over("its end", before)[1]
 
     def fail(self, error: ApiError) -> bytes:
         if self._translator is not None:
@@ -482,12 +524,25 @@ class _Follower:
         if self._grammar.complete:
             return b""
         self._outcome.error = error
-        rest = self._rename.close() if self._rename else b""
+        rest = self._splitter.completed(self._rename.close()) if self._rename else b""
         return rest + _encode_error(self._target, self._ctx, self._outcome)
 
     @property
+    def has_output(self) -> bool:
+        stream = self._translator or self
+        return stream._grammar.parts > 0 or bool(self._outcome.stops)
+
+    @property
     def is_empty(self) -> bool:
-        return self._grammar.parts == 0 and not self._outcome.stops
+        return not self.has_output
+
+    @property
+    def ended(self) -> bool:
+        return (self._translator or self)._grammar.complete
+
+    @property
+    def could_end(self) -> int:
+        return self._decoder.could_end
 
     def _pass(self, pieces: Iterable[SplitEvent]) -> bytes:
         passed: list[bytes] = []
@@ -533,6 +588,8 @@ class _Follower:
         """Check and remember what the bytes that pass mean."""
         if self._grammar.complete:
             return
+        if len(self._past) > self._compact_at:
+            self._compact_past()
         adapt, check, keep = self._adapt, self._grammar.check, self._past.append
         try:
             for event in events:
@@ -543,6 +600,17 @@ class _Follower:
                     keep(adapted)
         except (DecodeError, StreamError) as error:
             self._past += _broken_off(str(error), self._grammar, self._ctx)
+            self._outcome.see(self._past[-1])
+
+    def _compact_past(self) -> None:
+        """Join what was remembered; of an answer that is longer than any model writes, nothing is,
+        and what comes of it passes as it is.
+        """
+        self._past = join_deltas(self._past)
+        self._compact_at = len(self._past) + _MANY
+        size = sum(len(event.text) for event in self._past if isinstance(event, PartDelta))
+        if size > _LONGEST_PAST or len(self._past) > _LONGEST_PAST // _MANY:
+            self._past, self._mends, self._reads = [], False, None
 
     def _hand_over(self, what: str, before: int) -> tuple[_Translator, bytes]:
         """Encode the stream from here on; the events up to `before` have reached the client."""

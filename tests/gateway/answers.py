@@ -42,14 +42,14 @@ async def answer_well(turn, protocol):
         await turn.whole(whole_of(protocol))
 
 
-def request_for(*, stream):
+def request_for(*, stream, model="m"):
     question = ir.Message(role="user", parts=(ir.Text(text="Which way?"),))
-    return ir.Request(model="m", messages=(question,), stream=stream, max_tokens=9)
+    return ir.Request(model=model, messages=(question,), stream=stream, max_tokens=9)
 
 
-async def ask(session, protocol, *, stream=False):
+async def ask(session, protocol, *, stream=False, model="m"):
     """The status, the headers and the body of an answer."""
-    wire = encode_request(request_for(stream=stream), target=protocol)
+    wire = encode_request(request_for(stream=stream, model=model), target=protocol)
     async with session.post(wire.path, data=wire.data(), params=dict(wire.query)) as reply:
         return reply.status, reply.headers, await reply.read()
 

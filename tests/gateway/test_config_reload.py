@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from functools import partial
 
+import pytest
 from aiohttp import ClientSession, web
 from tests.gateway.exchanges import ANSWER
 from tests.gateway.running import serving, upstream
@@ -11,6 +12,7 @@ from tests.gateway.running import serving, upstream
 from toolglot.gateway import app as app_module
 from toolglot.gateway.config import load_config
 from toolglot.gateway.config_reload import watch
+from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.translate import encode_response
 
 GOOD = '[providers.{name}]\nprotocol = "openai-chat"\nbase_url = "{url}/v1"\n'
@@ -124,3 +126,44 @@ def test_what_counts_only_after_a_restart_is_told(tmp_path, caplog):
 
     asyncio.run(run())
     assert "port, keys in [server] will count after a restart" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[server]\nport = 1\n",
+        "[providers.one\n",
+        GOOD.format(name="one", url="http://a") + 'api_key = "file:~nobody-has-this-name/key"\n',
+        GOOD.format(name="one", url="http://a") + 'api_key = "file:a\\u0000b"\n',
+        GOOD.format(name="one", url="http://a") + f"x = {'[' * 5000}{']' * 5000}\n",
+        "\udcff\udcfe",
+    ],
+    ids=["empty", "no-providers", "half", "no-home", "nul", "deep", "no-text"],
+)
+def test_whatever_is_wrong_with_a_version_the_one_before_stays(text, tmp_path, caplog):
+    """An editor may empty a file first: the demo model must not answer in place of providers."""
+    path = tmp_path / "toolglot.toml"
+    path.write_text(GOOD.format(name="one", url="http://a"))
+    asked = []
+
+    def use(config):
+        asked.append(config)
+        make_upstreams(config)
+
+    async def run():
+        watching = asyncio.ensure_future(watch(path, use, every=0.005))
+        await asyncio.sleep(0)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        async with asyncio.timeout(10):
+            while "the one before stays" not in caplog.text:  # noqa: ASYNC110 - a log has no event
+                await asyncio.sleep(0.005)
+        assert not watching.done()
+        path.write_text(GOOD.format(name="two", url="http://abc"))
+        async with asyncio.timeout(10):
+            while not asked or list(asked[-1].providers) != ["two"]:  # noqa: ASYNC110 - the same
+                await asyncio.sleep(0.005)
+        watching.cancel()
+
+    asyncio.run(run())
+    assert str(path) in caplog.text

@@ -30,6 +30,7 @@ from toolglot.gateway.config import Timeouts
 from toolglot.gateway.relay import first_event as opening_module
 from toolglot.gateway.relay import providers as providers_module
 from toolglot.registry import get_protocol
+from toolglot.streams import StreamTranslator
 from toolglot.translate import encode_request, encode_response
 
 ALL_CLIENTS = pytest.mark.parametrize("ours", NAMES)
@@ -273,10 +274,10 @@ def fails_inside(protocol, error):
 @pytest.mark.parametrize("theirs", ["anthropic", "openai-responses"])
 @ALL_CLIENTS
 def test_an_error_instead_of_words(ours, theirs):
-    """X-16, case-44: a client of another protocol gets it as an error that came at once."""
+    """X-16, case-44: the client gets it as an error that came at once."""
     error = ir.ApiError(kind="context_length", message="The prompt is too long.", status=400)
     status, _, body, _ = trial(fails_inside(theirs, error), ours, theirs, stream=True)
-    if ours in (theirs, "openai-responses"):
+    if ours == "openai-responses":
         assert status == 200
         assert read_stream(ours, body).kind == "context_length"
         return
@@ -331,6 +332,67 @@ def test_a_stream_that_says_nothing_for_long_begins_all_the_same(monkeypatch):
                 return await reply.read()
 
     assert said(read_stream("openai-chat", asyncio.run(run()))) == TEXT
+
+
+@pytest.mark.parametrize("theirs", ["openai-chat", "anthropic"])
+@ALL_CLIENTS
+def test_what_fails_in_the_gateway_itself_is_told_in_the_stream(ours, theirs, monkeypatch, caplog):
+    """X-16: an answer that broke must not look complete, and nothing of the cause is told."""
+    feed = StreamTranslator.feed
+    fed = []
+
+    def failing(self, data):
+        fed.append(data)
+        if len(fed) > 1:
+            raise RuntimeError("not foreseen")
+        return feed(self, data)
+
+    monkeypatch.setattr(StreamTranslator, "feed", failing)
+
+    async def answer(turn):
+        data = b"".join(pieces_of(theirs))
+        place = data.index(b"\n\n", data.index(b"North")) + 2
+        await turn.head(kind_of(theirs))
+        await turn.chunk(data[:place])
+        await asyncio.sleep(0.1)
+        await turn.chunk(data[place:])
+        await turn.end()
+
+    status, _, body, _ = trial(answer, ours, theirs, stream=True)
+    error = read_stream(ours, body)
+    assert status == 200
+    assert isinstance(error, ir.ApiError)
+    assert b"North" in body
+    assert "toolglot itself failed" in error.message
+    assert b"not foreseen" not in body
+    assert "not foreseen" in caplog.text
+
+
+SECRET = "prv-0123456789abcdef0123456789abcdef"
+
+
+@pytest.mark.parametrize("how", ["status", "body", "first", "later"])
+@pytest.mark.parametrize("theirs", ["openai-chat", "anthropic", "ollama"])
+@ALL_CLIENTS
+def test_a_key_that_a_provider_repeats_is_masked(ours, theirs, how):
+    """Wherever the error is: it came with a status, in place of an answer, or inside a stream."""
+    error = ir.ApiError(kind="server", message=f"the key {SECRET} is not good")
+
+    async def answer(turn):
+        encoder = get_protocol(theirs).StreamEncoder(Context())
+        events = list(unfold(ANSWER))
+        begun = b"".join(map(encoder.encode, events[:3] if how == "later" else events[:1]))
+        failed = encoder.encode(Failed(error)) + encoder.close()
+        if how in ("first", "later"):
+            await turn.whole(begun + failed, kind_of(theirs))
+        else:
+            data = encode_response(error, target=theirs).data()
+            await turn.whole(data, status=500 if how == "status" else 200)
+
+    for stream in (False, True) if how in ("status", "body") else (True,):
+        *_, body, _ = trial(answer, ours, theirs, stream=stream, api_key=SECRET)
+        assert b"is not good" in body
+        assert SECRET.encode() not in body
 
 
 # --- trying again ---------------------------------------------------------------------------------

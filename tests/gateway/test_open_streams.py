@@ -104,6 +104,56 @@ def test_a_waiting_client_gets_signs_of_life(ours, theirs):
     assert said(read_stream(ours, data)) == TEXT
 
 
+async def _late(turn, protocol, seconds, status):
+    """A provider that takes long to begin, and then answers or fails."""
+    await asyncio.sleep(seconds)
+    if status == 200:
+        await turn.whole(b"".join(pieces_of(protocol)), kind_of(protocol))
+    else:
+        await turn.whole(b'{"error":{"message":"Not today."}}', status=status)
+
+
+@pytest.mark.parametrize("then", ["answer", "error", "next"])
+@pytest.mark.parametrize("ours", NAMES)
+def test_a_client_gets_signs_of_life_before_the_provider_begins(ours, then):
+    """Where its protocol has any; what comes then is read as ever, from another target, too."""
+
+    async def run():
+        first = partial(
+            _late, protocol="openai-chat", seconds=0.4, status=200 if then == "answer" else 500
+        )
+        async with (
+            wild(first) as (one, _),
+            wild(partial(_late, protocol="gemini", seconds=0.0, status=200)) as (two, _),
+        ):
+            both = {"one": provider("openai-chat", one), "two": provider("gemini", two)}
+            targets = ("one/*", "two/*") if then == "next" else ("one/*",)
+            async with gateway(both, [to(*targets)], keep_alive=0.05) as session:
+                reader, writer = await connect(session, ours)
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+                rest = b"" if b"chunked" in head.lower() else b"x"
+                while not rest:
+                    data = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 10)
+                    rest = head + data
+                writer.close()
+                await writer.wait_closed()
+                return head, rest
+
+    head, rest = asyncio.run(run())
+    sign = get_protocol(ours).SURFACE.stream.keep_alive
+    if not sign:
+        assert b" 200 " in head or then == "error"
+        return
+    assert b" 200 " in head
+    body = dechunked(rest)
+    assert body.startswith(sign)
+    answer = read_stream(ours, body)
+    if then == "error":
+        assert "Not today." in answer.message
+    else:
+        assert said(answer) == TEXT
+
+
 _RESPONSE_ID = re.compile(rb'"id":"resp_[^"]*"')
 """What the gateway changes in a response that it stores."""
 

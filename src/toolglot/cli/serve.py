@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
         from toolglot.gateway.app import App  # noqa: PLC0415
         from toolglot.gateway.config import left_out_targets, plain_secrets  # noqa: PLC0415
         from toolglot.gateway.http import server as gateway  # noqa: PLC0415 - an extra
+        from toolglot.gateway.http.worker_processes import serve_many  # noqa: PLC0415
         from toolglot.gateway.telemetry.logs import set_up  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtraError("gateway", error.name or "httptools") from None
@@ -122,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
     with sock:
         if server.workers > 1:
-            gateway.serve_many(app, sock, ready, server.workers)
+            serve_many(app, sock, ready, server.workers)
         else:
             gateway.serve(app, sock, ready)
     return 0

@@ -420,6 +420,9 @@ def read_secret(text: str, environ: Mapping[str, str] = os.environ) -> str:
             raise ConfigError(f"{name}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"{name}: not a text file") from None
+        except (RuntimeError, ValueError):
+            # A home that does not exist, or a character that no path has.
+            raise ConfigError(f"{name!r} is no path of a file") from None
     return text
 
 

@@ -15,25 +15,50 @@ _log: Final = logging.getLogger("toolglot")
 
 
 async def watch(path: Path, use: Callable[[Config], None], every: float = _EVERY) -> None:
-    """Use every new version of a file; one that is wrong is told and not used."""
-    seen, server = _stamp(path), _server(path)
+    """Use every new version of a file; one that is wrong, or half written, is told and not used."""
+    used, seen = _load(path), _stamp(path)
+    changed = seen
     while True:
         await asyncio.sleep(every)
         now = _stamp(path)
+        if now != changed:
+            # Whoever writes it may not be done.
+            changed = now
+            continue
         if now == seen or now is None:
             continue
         seen = now
-        try:
-            config = load_config(path)
-            use(config)
-        except (ConfigError, OSError) as error:
-            _log.error("the configuration is not used: %s", error)
-            continue
-        _log.info("%s: read again", path)
-        later = ", ".join(_for_the_next_start(server, config.server))
-        if later:
-            _log.warning("%s: %s in [server] will count after a restart", path, later)
-        server = config.server
+        config = _replacement(path, used, use)
+        if config is not None:
+            used = config
+
+
+def _replacement(path: Path, used: Config | None, use: Callable[[Config], None]) -> Config | None:
+    """The new version, once it is used."""
+    try:
+        config = load_config(path)
+        _keep_providers(path, used, config)
+        use(config)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, the gateway goes on
+        deep = isinstance(error, RecursionError)
+        words = "nested too deeply" if deep else str(error) or type(error).__name__
+        place = "" if str(path) in words else f"{path}: "
+        _log.error("the configuration is not used, the one before stays: %s%s", place, words)
+        return None
+    _log.info("%s: read again", path)
+    later = ", ".join(_for_the_next_start(used.server, config.server)) if used else ""
+    if later:
+        _log.warning("%s: %s in [server] will count after a restart", path, later)
+    return config
+
+
+def _keep_providers(path: Path, used: Config | None, config: Config) -> None:
+    """Reject a file without providers where there were some: it was emptied, to be written anew.
+
+    The built-in model would answer everybody, with status 200.
+    """
+    if used is not None and used.providers and not config.providers:
+        raise ConfigError(f"{path} has no providers any more; restart toolglot if that is intended")
 
 
 def _for_the_next_start(old: Server, new: Server) -> Iterator[str]:
@@ -43,11 +68,11 @@ def _for_the_next_start(old: Server, new: Server) -> Iterator[str]:
             yield name
 
 
-def _server(path: Path) -> Server:
+def _load(path: Path) -> Config | None:
     try:
-        return load_config(path).server
+        return load_config(path)
     except (ConfigError, OSError):
-        return Server()
+        return None
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

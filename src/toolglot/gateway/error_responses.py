@@ -20,6 +20,7 @@ from toolglot.wire.message import WireResponse
 _LONGEST: Final = 100
 """Characters of a client's own words that are repeated to it."""
 _BUSY: Final = 503
+FIRST_REDIRECT: Final = 300
 FIRST_ERROR: Final = 400
 """The statuses from here on are errors."""
 
@@ -156,6 +157,15 @@ def broke_off(provider: str, error: BaseException) -> ApiError:
 def not_an_answer(provider: str, error: DecodeError) -> ApiError:
     """A provider sent what its protocol does not have."""
     words = f"provider {provider} answered with something else than its protocol: {error}"
+    return _error("server", words, 502)
+
+
+def redirected(provider: str, status: int) -> ApiError:
+    """A provider says that the answer is elsewhere; nobody is followed there with a key."""
+    words = (
+        f"provider {provider} answered {status}, a redirect, which is not followed; "
+        "set its base_url to the address that it redirects to"
+    )
     return _error("server", words, 502)
 
 

@@ -12,12 +12,16 @@ from typing import Any, Final, Self, cast
 
 import httptools
 
+from toolglot.http1.connection_errors import error_words
 from toolglot.http1.decompress import Decompressor, decompressor
 from toolglot.http1.headers import Headers
 
 _BUFFER: Final = 2**18
 """Bytes of a reply that may wait for their reader before the socket is read no further."""
 _LONGEST_HEAD: Final = 2**16
+_DRAIN: Final = 0.5
+"""Seconds, and bytes, that a reply of which all was read may take to end."""
+_DRAINED: Final = 2**16
 _INFORMATIONAL: Final = 200
 _SWITCHING: Final = 101
 _NEVER: Final = float("inf")
@@ -30,13 +34,16 @@ class ReplyError(Exception):
 class ConnectionDroppedError(ReplyError):
     """The connection was closed without a reply."""
 
+    reused = False
+    """Whether it had been kept from an earlier request: the server may not have seen this one."""
+
 
 class Reply:
     """The reply to a request, from its head on. Closing it early closes its connection."""
 
     __slots__ = (
         "_connection", "_decompress", "_done", "_error", "_paused", "_pieces", "_sink", "_size",
-        "_waiter", "_whole", "headers", "status", "url",
+        "_timer", "_waiter", "_whole", "headers", "status", "url",
     )  # fmt: skip
 
     def __init__(self, connection: "ClientConnection", status: int, headers: Headers) -> None:
@@ -50,6 +57,7 @@ class Reply:
         self._error: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._sink: Callable[[bytes], bool] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,6 +76,36 @@ class Reply:
         if connection is not None:
             connection.abort()
         self._sink = None
+        self._end_no_more()
+
+    # --- replies that have said all ---------------------------------------------------------------
+
+    def release(self) -> None:
+        """Nobody reads on. If the reply ends soon, its connection can be used again; a server that
+        does not end it is not waited for.
+        """
+        connection, self._connection = self._connection, None
+        self._sink = None
+        self._end_no_more()
+        if connection is not None:
+            connection.drain(_DRAIN)
+
+    def end_within(self, seconds: float | None) -> None:
+        """Take the reply for complete after these seconds, unless this is called again before."""
+        self._end_no_more()
+        if self._connection is not None and seconds is not None:
+            self._timer = self._connection.loop.call_later(seconds, self._end_now)
+
+    def _end_now(self) -> None:
+        self._timer = None
+        self.release()
+        self._done = True
+        self._wake()
+
+    def _end_no_more(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     # --- waiting for bytes ------------------------------------------------------------------------
 
@@ -160,8 +198,8 @@ class Reply:
         if self._decompress is not None:
             try:
                 data = self._decompress(data)
-            except zlib.error as error:
-                self.failed(ReplyError(f"not compressed as it says: {error}"))
+            except zlib.error:
+                self.failed(ReplyError("its body is not compressed as its head says"))
                 self.close()
                 return
         if not data:
@@ -186,6 +224,7 @@ class Reply:
     def ended(self) -> None:
         """The reply is complete, and its connection is no longer its own."""
         self._done, self._connection = True, None
+        self._end_no_more()
         self._wake()
 
     def failed(self, error: Exception) -> None:
@@ -205,8 +244,8 @@ class ClientConnection(asyncio.Protocol):
 
     __slots__ = (
         "_deadline", "_head", "_head_size", "_idle", "_in_head", "_parser", "_pieces", "_reply",
-        "_skipping", "_timer", "_transport", "_until_closed", "_waiter", "free", "idle_since",
-        "loop", "lost", "url",
+        "_skipping", "_timer", "_transport", "_until_closed", "_unwanted", "_waiter", "free",
+        "idle_since", "loop", "lost", "url",
     )  # fmt: skip
 
     def __init__(
@@ -230,6 +269,8 @@ class ClientConnection(asyncio.Protocol):
         self._skipping = self._until_closed = self._in_head = False
         self._deadline = self._idle = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._unwanted: int | None = None
+        """Bytes that came of a reply that nobody reads any more."""
 
     @property
     def usable(self) -> bool:
@@ -245,7 +286,7 @@ class ClientConnection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             raise ConnectionDroppedError("the server closed the connection")
-        self.url, self._idle = url, idle
+        self.url, self._idle, self._unwanted = url, idle, None
         self._parser = httptools.HttpResponseParser(self)
         waiter: asyncio.Future[Reply] = self.loop.create_future()
         self._waiter = waiter
@@ -321,16 +362,32 @@ class ClientConnection(asyncio.Protocol):
                 self._measure(len(data))
         except (httptools.HttpParserError, ValueError) as error:
             self._deliver(reply)
-            cause = error.__context__ if isinstance(error.__context__, ValueError) else error
-            self._fail(ReplyError(f"not HTTP: {cause}"))
+            # What the functions below raise is in our own words.
+            cause = error.__context__ if isinstance(error.__context__, ValueError) else None
+            self._fail(ReplyError(f"not HTTP: {cause}" if cause else "not HTTP"))
             return
         if self._pieces:
             self._deliver(self._reply or reply)
 
+    def drain(self, seconds: float) -> None:
+        """Read the rest of a reply that nobody wants, for a while; then hang up."""
+        self._unwanted = 0
+        self._idle = 0.0
+        self.resume_reading()
+        self._watch(seconds)
+
+    def _drop(self, pieces: list[bytes], so_far: int) -> None:
+        self._unwanted = so_far + sum(map(len, pieces))
+        if self._unwanted > _DRAINED:
+            self.abort()
+
     def _deliver(self, reply: Reply | None) -> None:
         if self._pieces and reply is not None:
             pieces, self._pieces = self._pieces, []
-            reply.got(pieces)
+            if self._unwanted is None:
+                reply.got(pieces)
+            else:
+                self._drop(pieces, self._unwanted)
 
     def eof_received(self) -> None:
         if self._reply is not None and self._until_closed:
@@ -341,9 +398,10 @@ class ClientConnection(asyncio.Protocol):
         if self._reply is not None and self._until_closed and exc is None:
             self._complete(reusable=False)
         elif self._reply is not None:
-            self._fail(ReplyError(str(exc or "") or "the connection was closed in the middle"))
+            words = error_words(exc) if exc else "the connection was closed in the middle"
+            self._fail(ReplyError(words))
         elif self._waiter is not None:
-            words = str(exc or "") or "the server closed the connection"
+            words = error_words(exc) if exc else "the server closed the connection"
             self._fail(ConnectionDroppedError(words))
         self._stop_watching()
         if self._timer is not None:

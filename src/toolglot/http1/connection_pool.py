@@ -11,7 +11,13 @@ from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
-from toolglot.http1.client_connection import ClientConnection, Reply, ReplyError
+from toolglot.http1.client_connection import (
+    ClientConnection,
+    ConnectionDroppedError,
+    Reply,
+    ReplyError,
+)
+from toolglot.http1.connection_errors import error_words
 from toolglot.http1.headers import encode_headers
 from toolglot.http1.tunnel import Tunnel
 
@@ -111,11 +117,15 @@ class ConnectionPool:
             message = head + b"\r\n"
         else:
             message = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(data), data)
-        connection = self._take(address.origin)
+        kept = connection = self._take(address.origin)
         if connection is None:
             async with asyncio.timeout(connect):
                 connection = await self._connect(address.origin)
-        return await connection.send(message, url, first_byte, idle)
+        try:
+            return await connection.send(message, url, first_byte, idle)
+        except ConnectionDroppedError as error:
+            error.reused = kept is not None
+            raise
 
     # --- idle connections -------------------------------------------------------------------------
 
@@ -294,4 +304,4 @@ def _head(
 
 
 def _words(origin: Origin, error: Exception) -> str:
-    return f"cannot connect to {origin.authority}: {str(error) or type(error).__name__}"
+    return f"cannot connect to {origin.authority}: {error_words(error)}"

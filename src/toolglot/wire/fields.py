@@ -104,6 +104,13 @@ class Fields:
         """The value of a member, which is not removed."""
         return self._left.get(key)
 
+    def require(self, kind: type[Any], *keys: str) -> None:
+        """Reject the object unless one of these members is there and of a kind: the one by which
+        it is what it is taken for.
+        """
+        if not any(type(self._left.get(key)) is kind for key in keys):
+            self._mismatch(keys[0], _NAMES[kind], self._left.get(keys[0]))
+
     # --- taking
 
     def take(self, key: str) -> Any:

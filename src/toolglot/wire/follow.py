@@ -103,6 +103,17 @@ class EventSplitter:
         if rest:
             yield self._split(rest, last=True)
 
+    def completed(self, passed: bytes) -> bytes:
+        """What the last event was passed on as, with what it lacks to end; nothing, if no event is
+        in it: whatever is written next must not be read as a part of it.
+        """
+        if self.readable is False:
+            return passed
+        if self._sse is None:
+            return passed if not passed or passed.endswith(b"\n") else passed + b"\n"
+        lines = passed.rstrip(b"\r\n")
+        return lines + b"\n\n" if lines else b""
+
     def take(self) -> bytes:
         """The bytes that are no whole event yet, for the decoder that reads on."""
         rest = b"".join(self._tail)

@@ -55,15 +55,17 @@ def peek(data: bytes | str) -> Any:
         return _LENIENT.decode(data)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except (msgspec.DecodeError, UnicodeError):
         try:
             return json.loads(  # noqa: TID251 - the one place
                 data, parse_float=_number, parse_constant=_no_constant
             )
         except RecursionError:
             raise ValueError(_TOO_DEEP) from None
-        except ValueError:
-            raise ValueError(str(error)) from None
+        except UnicodeError:
+            raise ValueError("not UTF-8") from None
+        except json.JSONDecodeError as error:
+            raise ValueError(_place(error)) from None
 
 
 def reader(shape: type[_T]) -> Callable[[bytes], _T | None]:
@@ -348,13 +350,15 @@ def _decode_carefully(data: bytes | str, ctx: Notes | None) -> Any:
     except RecursionError:
         raise DecodeError("", _TOO_DEEP) from None
     except json.JSONDecodeError as error:
-        raise DecodeError(
-            "", f"not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        ) from None
+        raise DecodeError("", f"not JSON: {_place(error)}") from None
     except ValueError as error:
         raise DecodeError("", f"not JSON: {error}") from None
     _inspect(value, ctx)
     return value
+
+
+def _place(error: json.JSONDecodeError) -> str:
+    return f"{error.msg} in line {error.lineno}, column {error.colno}"
 
 
 def _inspect(value: Any, ctx: Notes | None) -> None:

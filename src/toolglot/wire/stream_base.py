@@ -167,6 +167,11 @@ class BaseStreamDecoder(ABC):
         """
         return None
 
+    @property
+    def could_end(self) -> int:
+        """How many events came, if the response is complete should no more come; else 0."""
+        return 0
+
     @abstractmethod
     def read(self, name: str, payload: bytes, value: Json | None = None, /) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""

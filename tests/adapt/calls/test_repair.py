@@ -1,8 +1,10 @@
 """Arguments that are repaired to fit a schema."""
 
 import json
+from time import process_time
 
 import pytest
+from tests.counting import count_calls
 
 from toolglot.adapt.calls.repair import breaks_off, from_xml, repair_arguments
 
@@ -152,3 +154,47 @@ def test_xml(text, value):
 )
 def test_breaking_off(text, open_):
     assert breaks_off(text) is open_
+
+
+LONG = "word \\n \\u00e4."
+
+
+@pytest.mark.parametrize("count", [300, 3000])
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ('{"a":"%s', "it broke off and was completed"),
+        ('{"a":"%s\\', "it broke off and was completed"),
+        ('{"a":"%s\\u00', "it broke off and was completed"),
+        ('{"a":"%s","c', "it broke off and was completed"),
+        ('{"a":"%s",', "it broke off and was completed"),
+        ('{"a":"%s"', "it broke off and was completed"),
+        ('{"a":"%s",}', "broken JSON"),
+        ("{'a':'%s'}", "broken JSON"),
+        ('{"a":"x\ny%s"}', "broken JSON"),
+    ],
+)
+def test_long_arguments_are_repaired_too(text, how, count):
+    repaired = repair_arguments(text.replace("%s", LONG * count), {"type": "object"})
+    assert repaired is not None
+    assert repaired.how == (how,)
+    assert "word \n \u00e4." * count in json.loads(repaired.arguments)["a"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    ['\\"', '"', "\\", " ", "{", '{"a":', "[", "}", ",", "x", "'", "\\'", "<a>", "```", "{a: b, "],
+)
+@pytest.mark.parametrize("beginning", ['{"a":"', "{'a':'", '{"a":[', ""])
+def test_repair_takes_linear_time(beginning, run):
+    """No count sees what a pattern tries again, so this is also the time of the processor."""
+
+    def work(size):
+        repair_arguments(beginning + run * size, {"type": "object"})
+
+    work(10)
+    small, large = (count_calls(lambda size=each: work(size)) for each in (2_000, 8_000))
+    assert large < 6 * max(small, 1_000)
+    start = process_time()
+    work(50_000)
+    assert process_time() - start < 2

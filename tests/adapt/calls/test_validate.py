@@ -153,7 +153,7 @@ def test_raw_input_that_cannot_be_read_is_kept():
     (kept, problems), (other, none) = validate_tool_calls([bad, good])
     assert kept == bad
     [problem] = problems
-    assert problem.message.startswith("failed to parse tool arguments: JSON is malformed")
+    assert problem.message.startswith("failed to parse tool arguments: Expecting value")
     assert (other, none) == (good, [])
 
 

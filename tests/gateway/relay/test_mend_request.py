@@ -216,7 +216,7 @@ def test_retries_are_left_for_a_mended_request():
     async def run():
         async with (
             upstream(handler) as url,
-            gateway({"them": provider("openai-chat", url, retries=1)}, [to("them/m")]) as session,
+            gateway({"them": provider("openai-chat", url, retries=2)}, [to("them/m")]) as session,
             session.post(PATHS["openai-chat"], json=CHAT) as reply,
         ):
             return reply.status

@@ -310,12 +310,21 @@ def test_another_key_is_tried_when_one_is_refused(monkeypatch):
     assert seen == ["Bearer a", "Bearer b", "Bearer b", "Bearer b"], "and it rests for others"
 
 
-def test_a_connection_that_is_closed_without_an_answer_is_asked_once_more():
+@pytest.mark.parametrize("retries", [0, 1, 2])
+def test_a_connection_that_is_closed_without_an_answer_is_a_retry(retries):
     async def closes(request):
         request.transport.close()
         return web.Response()
 
-    got, seen = ask(lambda request, number: closes(request) if number == 1 else 200)
-    assert (got, len(seen)) == (200, 2)
-    got, seen = ask(lambda request, _: closes(request))
-    assert (got, len(seen)) == (502, 2)
+    def first(request, number):
+        return closes(request) if number == 1 else 200
+
+    def kept(request, number):
+        return 200 if number == 1 else closes(request)
+
+    assert ask(lambda request, _: closes(request), retries=retries)[0] == 502
+    assert len(ask(lambda request, _: closes(request), retries=retries)[1]) == 1 + retries
+    got, seen = ask(first, retries=retries)
+    assert (got, len(seen)) == ((200, 2) if retries else (502, 1))
+    got, seen = ask(kept, retries=retries, requests=2)
+    assert (got, len(seen)) == (502, 2 + retries)

@@ -14,6 +14,7 @@ from toolglot import ir
 from toolglot.gateway.app import App
 from toolglot.gateway.config import Config
 from toolglot.gateway.http.server import answering, listen
+from toolglot.gateway.relay.relay import Relay
 from toolglot.registry import PROTOCOLS
 
 BETA = {"openai-beta": "responses_websockets=2026-02-06"}
@@ -471,6 +472,30 @@ def test_a_stored_response_is_not_forgotten_when_a_turn_fails():
 
     asyncio.run(run())
     assert script.texts() == ["Hi.", "One.", "Go on."]
+
+
+def test_what_fails_in_the_gateway_itself_is_told_and_leaves_the_connection_open(monkeypatch):
+    script = Script("openai-responses", says("Still here."))
+    answer, failures = Relay.answer, [RuntimeError("not foreseen")]
+
+    async def failing(self, *args):
+        if failures:
+            raise failures.pop()
+        return await answer(self, *args)
+
+    monkeypatch.setattr(Relay, "answer", failing)
+
+    async def run():
+        async with connected(script.handle, "openai-responses") as socket:
+            error = await ask(socket, message("?"))
+            assert (error["type"], error["status"]) == ("error", 500)
+            assert "toolglot itself failed" in error["error"]["message"]
+            assert "not foreseen" not in json.dumps(error)
+            await socket.send_json({"type": []})
+            assert (await events(socket))[-1]["status"] == 400
+            assert (await ask(socket, message("?")))["type"] == "response.completed"
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("wrong", [{"type": []}, {"type": {}}, {"stream_id": "x" * 300}])

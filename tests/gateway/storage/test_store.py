@@ -200,3 +200,39 @@ def test_any_text_is_a_key(opened, odd):
 )
 def test_lone_surrogates_are_escaped(text, stored):
     assert storable(text) == stored
+
+
+def test_a_value_is_swapped_only_for_the_one_that_was_read(opened):
+    async def run():
+        async with opened() as store:
+            assert not await store.swap("conversation", "c", b"", b"one", "alice")
+            await store.put("conversation", "c", b"one", "alice")
+            assert not await store.swap("conversation", "c", b"other", b"two", "alice")
+            assert not await store.swap("conversation", "c", b"one", b"two", "bob")
+            assert await store.swap("conversation", "c", b"one", b"two", "alice")
+            assert await store.get("conversation", "c", "alice") == b"two"
+
+    asyncio.run(run())
+
+
+def test_two_processes_on_one_value_lose_nothing(path, clock):
+    """Each adds its own to what it read, and again if another was faster."""
+
+    async def add(store, mark):
+        for _ in range(25):
+            while True:
+                old = await store.get("conversation", "c", "alice")
+                if await store.swap("conversation", "c", old, old + mark, "alice"):
+                    break
+
+    async def run():
+        one, two = SqliteStore(path, clock=clock), SqliteStore(path, clock=clock)
+        await one.put("conversation", "c", b"", "alice")
+        await one.flush()
+        await asyncio.gather(add(one, b"1"), add(two, b"2"))
+        for store in (one, two):
+            value = await store.get("conversation", "c", "alice")
+            assert (value.count(b"1"), value.count(b"2")) == (25, 25)
+            await store.close()
+
+    asyncio.run(run())

@@ -178,6 +178,19 @@ def test_a_disk_that_fails_is_a_warning(recorder, caplog):
     assert "cannot record req_1" in caplog.text
 
 
+def test_a_disk_that_fails_for_long_is_one_warning_and_its_end_another(recorder, caplog):
+    recorder.directory.rmdir()
+    recorder.directory.write_text("in the way")
+    for _ in range(3):
+        recorder._write("req_1", {})
+    recorder.directory.unlink()
+    recorder.directory.mkdir()
+    recorder._write("req_2", {})
+    assert [record.message.split(";")[-1].strip() for record in caplog.records][1:] == [
+        "3 exchanges were not recorded"
+    ]
+
+
 def test_half_a_recording_is_taken_away(recorder, monkeypatch, caplog):
     def full(*_):
         raise OSError("no space left")

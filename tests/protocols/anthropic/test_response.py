@@ -219,7 +219,7 @@ def test_an_error_in_a_good_response_is_an_error():
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"content": None, "usage": None, "id": None}, {"content": "text"}, {"stop_reason": None}],
+    [{"content": [], "usage": None, "id": None}, {"content": [], "stop_reason": None}],
 )
 def test_poor_responses_are_read(body):
     assert isinstance(decode_response(body), Response)

@@ -179,10 +179,10 @@ def test_foreign_logprobs_are_noted():
 @pytest.mark.parametrize(
     "body",
     [
-        {},
-        {"candidates": None},
+        {"promptFeedback": {}},
+        {"candidates": None, "promptFeedback": {}},
         {"candidates": [{}]},
-        {"usageMetadata": None},
+        {"candidates": [{}], "usageMetadata": None},
         {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f"}}]}}]},
     ],
 )

@@ -173,12 +173,11 @@ def test_an_error_in_a_good_response_is_an_error():
 @pytest.mark.parametrize(
     "body",
     [
-        {},
-        {"message": None, "done": None},
+        {"message": {}, "done": None},
         {"message": {}, "model": None},
         {"message": {"content": None, "tool_calls": None, "thinking": None}},
-        {"created_at": 5, "done": True},
-        {"model": "m", "prompt_eval_count": None, "eval_count": 3.0},
+        {"message": {}, "created_at": 5, "done": True},
+        {"message": {}, "model": "m", "prompt_eval_count": None, "eval_count": 3.0},
     ],
 )
 def test_poor_responses_are_read(body):

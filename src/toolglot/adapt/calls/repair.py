@@ -14,12 +14,18 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from toolglot.dialects.literals import lenient
 from toolglot.ir import Json
 from toolglot.schema.conform import Checker, SchemaError, checker, optional, path_of
 from toolglot.wire import jsontext
 
-_LONGEST: Final = 1_000_000
-"""Characters of a text that is worth the effort."""
+_LONGEST_GUESSED: Final = 1024
+"""Characters of a text that `json_repair` is given: its time grows with the square of their number,
+on a string without an end for example. Longer ones are read by what takes linear time.
+"""
+
+_MOST_WRAPPED: Final = 8
+"""How often arguments are taken out of a fence or a string."""
 
 _ROUNDS: Final = 6
 """How often types are looked at again, since a value that was read shows new places."""
@@ -27,8 +33,12 @@ _ROUNDS: Final = 6
 _FENCED: Final = re.compile(r"\s*```[\w-]*[ \t]*\n?(.*?)\n?\s*```\s*", re.DOTALL)
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:(")|\\?\Z)', re.DOTALL)
+"""A string, to the end of the text if nothing ends it: else every quote in it is tried as one."""
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:(")|\\?\Z)|[{}\[\],]', re.DOTALL)
+_HALF_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_CLOSERS: Final = {"{": "}", "[": "]"}
 _DIGITS: Final = 4000
 _TRUTH: Final = {"true": True, "True": True, "false": False, "False": False}
 _NONE: Final = object()
@@ -84,26 +94,27 @@ class _Reading(NamedTuple):
         return self._replace(how=(step, *self.how))
 
 
-def _read(text: str) -> _Reading | None:
+def _read(text: str, wrapped: int = 0) -> _Reading | None:
     stripped = text.strip()
     if stripped in ("", "null"):
         return _Reading({}, ("there are no arguments",))
     try:
-        return _unquoted(jsontext.exact(stripped))
+        return _unquoted(jsontext.exact(stripped), wrapped)
     except ValueError:
         pass
-    fenced = _FENCED.fullmatch(stripped)
-    if fenced and (inner := _read(fenced[1])) is not None:
+    fenced = _FENCED.fullmatch(stripped) if wrapped < _MOST_WRAPPED else None
+    if fenced and (inner := _read(fenced[1], wrapped + 1)) is not None:
         return inner.after("taken out of a fence")
     if (found := from_xml(stripped)) is not None:
         return _Reading(found, ("read as XML",))
     return _guessed(stripped)
 
 
-def _unquoted(value: Any) -> _Reading:
+def _unquoted(value: Any, wrapped: int) -> _Reading:
     """A value; the one inside, if it is a text that holds a whole object itself."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "`", '"', "<"):
-        inner = _read(value)
+    inside = isinstance(value, str) and value.lstrip()[:1] in ("{", "`", '"', "<")
+    if inside and wrapped < _MOST_WRAPPED:
+        inner = _read(value, wrapped + 1)
         if inner is not None and isinstance(inner.value, dict):
             return inner.after("encoded twice")
     return _Reading(value)
@@ -111,10 +122,11 @@ def _unquoted(value: Any) -> _Reading:
 
 def _guessed(text: str) -> _Reading | None:
     """What a lenient reader makes of a text that is no JSON."""
-    if len(text) > _LONGEST:
-        return None
     try:
-        value = optional("json_repair").loads(text, skip_json_loads=True)
+        if len(text) > _LONGEST_GUESSED:
+            value = _long_value(text)
+        else:
+            value = optional("json_repair").loads(text, skip_json_loads=True)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or not value:
@@ -125,9 +137,41 @@ def _guessed(text: str) -> _Reading | None:
     return _Reading(value, ("broken JSON",), lossy)
 
 
+def _long_value(text: str) -> Any:
+    """The value of a text that is almost JSON, or broke off, or a `ValueError`."""
+    whole, comma = _completed(text)
+    for each in (text, whole):
+        try:
+            return lenient(each)
+        except ValueError:
+            continue
+    return lenient(_completed(text[:comma])[0])
+
+
+def _completed(text: str) -> tuple[str, int]:
+    """A text that broke off, with the ends of what is open; where the last comma in it is."""
+    ends: list[str] = []
+    pos = comma = 0
+    for match in _STRUCTURE.finditer(text):
+        mark = match[0]
+        if mark[0] == '"' and not match[1]:
+            break  # A string without an end.
+        pos = match.end()
+        if mark == ",":
+            comma = match.start()
+        elif mark in _CLOSERS:
+            ends.append(_CLOSERS[mark])
+        elif mark in ends[-1:]:
+            ends.pop()
+    rest = text[pos:]
+    if '"' in rest:
+        rest = _HALF_ESCAPE.sub("", rest) + '"'
+    return text[:pos] + rest + "".join(reversed(ends)), comma
+
+
 def breaks_off(text: str) -> bool:
     """Whether a JSON text ends inside a string, a list or an object."""
-    outside = _STRING.sub("", text)
+    outside = _STRING.sub(lambda string: "" if string[1] else '"', text)
     opened = outside.count("{") + outside.count("[")
     closed = outside.count("}") + outside.count("]")
     return '"' in outside or opened > closed
@@ -148,7 +192,7 @@ _CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 
 def from_xml(text: str) -> Json | None:
     """The arguments in a row of XML elements, perhaps with one around them; all values are text."""
-    if text[:1] != "<" or len(text) > _LONGEST:
+    if text[:1] != "<":
         return None
     elements = _elements(text)
     if elements and len(elements) == 1:

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from toolglot.gateway.config import Timeouts
 from toolglot.gateway.error_responses import FIRST_ERROR
-from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.client_connection import ConnectionDroppedError, Reply, ReplyError
+from toolglot.http1.connection_errors import error_words
 from toolglot.http1.connection_pool import ConnectError, ConnectionPool
 from toolglot.wire import jsontext
 
@@ -36,8 +37,10 @@ class OutboundRequest(Struct, frozen=True, kw_only=True):
 class SendFailure(Struct, frozen=True):
     """No reply came."""
 
-    reason: Literal["unreachable", "dropped", "timeout"]
-    """Dropped: the connection was established, and closed without a response."""
+    reason: Literal["unreachable", "dropped", "stale", "timeout"]
+    """Dropped: the connection was established, and closed without a response. Stale: it was one
+    that had been kept from an earlier request.
+    """
     detail: str = ""
     """The message of the exception. A URL in it may contain a password."""
 
@@ -73,8 +76,12 @@ class Client:
             return SendFailure("timeout")
         except ConnectError as error:
             return SendFailure("unreachable", str(error))
-        except (ReplyError, OSError) as error:
-            return SendFailure("dropped", str(error) or type(error).__name__)
+        except ConnectionDroppedError as error:
+            return SendFailure("stale" if error.reused else "dropped", str(error))
+        except ReplyError as error:
+            return SendFailure("dropped", str(error))
+        except OSError as error:
+            return SendFailure("dropped", error_words(error))
 
     async def fetch(self, request: OutboundRequest) -> Any:
         """A small JSON response that is optional: None, if it fails or takes too long."""

@@ -40,6 +40,11 @@ class ResponseWriter(Protocol):
         ...
 
     @property
+    def opens_early(self) -> bool:
+        """Whether a stream may begin with a keep-alive, before there is an answer."""
+        ...
+
+    @property
     def direct(self) -> StreamedHttpResponse | None:
         """A stream that has begun and takes pieces without waiting; None: only `write` will do."""
         ...
@@ -65,6 +70,8 @@ class HttpWriter:
     """Writes to the client of an HTTP request."""
 
     __slots__ = ("_http", "_response", "direct")
+
+    opens_early = True
 
     def __init__(self, http: HttpRequest) -> None:
         self._http = http
@@ -107,6 +114,7 @@ class MemoryWriter:
 
     closed = False
     drained = False
+    opens_early = False
     direct = None
 
     def __init__(self) -> None:

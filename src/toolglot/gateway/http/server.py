@@ -1,9 +1,8 @@
-"""Running the gateway: sockets, signals, and the workers that share a port."""
+"""Running the gateway: sockets and signals."""
 
 import asyncio
 import errno
 import gc
-import os
 import signal
 import socket
 import sys
@@ -103,16 +102,14 @@ def serve(
     ready: Ready,
     *,
     leader: int | None = None,
-    ending: Callable[[], None] | None = None,
 ) -> None:
     """Answer on a socket until a signal comes, then let open streams end.
 
-    `leader` is a pipe that closes when this process should end too; `ending` is called when it
-    does.
+    `leader` is a pipe that closes when this process should end too.
     """
     _allow_descriptors()
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(app, sock, ready, leader, ending))
+        runner.run(_serve(app, sock, ready, leader))
 
 
 async def _serve(
@@ -120,7 +117,6 @@ async def _serve(
     sock: socket.socket,
     ready: Ready,
     leader: int | None,
-    ending: Callable[[], None] | None,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -135,8 +131,6 @@ async def _serve(
         gc.freeze()
         ready()
         await stop.wait()
-        if ending is not None:
-            ending()
 
 
 @asynccontextmanager
@@ -225,35 +219,6 @@ def _once(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> Ca
         stop.set()
 
     return closed
-
-
-def serve_many(
-    app: Callable[[], Application], sock: socket.socket, ready: Ready, workers: int
-) -> None:
-    """The same in several processes, each with its own socket on the port.
-
-    The first leads: all others end when it does, at a signal or in any other way.
-    """
-    host, port = sock.getsockname()[:2]
-    children: list[int] = []
-    follow, lead = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
-    for _ in range(workers - 1):
-        pid = os.fork()
-        if pid == 0:
-            try:
-                lead.close()
-                sock.close()
-                serve(app, listen(host, port, shared=True), _silently, leader=follow.fileno())
-            finally:
-                os._exit(0)
-        children.append(pid)
-    follow.close()
-    try:
-        serve(app, sock, ready, ending=lead.close)
-    finally:
-        lead.close()
-        for pid in children:
-            os.waitpid(pid, 0)
 
 
 def in_background(work: Coroutine[None, None, None]) -> None:

@@ -4,18 +4,19 @@ Until the first byte is on its way to the client, a failure is returned, and ano
 tried. After that, a failure is reported in the stream, in the client's own protocol.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from toolglot import demo
+from toolglot.context import Context
 from toolglot.errors import DecodeError
-from toolglot.exchange import Answer
+from toolglot.exchange import Answer, encode_stream
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.access.access_control import AccessControl
-from toolglot.gateway.error_responses import FIRST_ERROR
+from toolglot.gateway.error_responses import FIRST_ERROR, FIRST_REDIRECT
 from toolglot.gateway.http.json_response import JSON
 from toolglot.gateway.http.response_writers import ResponseWriter, WholeResponse
 from toolglot.gateway.incoming import IncomingRequest
@@ -25,6 +26,7 @@ from toolglot.gateway.relay.keep_alive import OpenStream, OpenStreams
 from toolglot.gateway.relay.missing_path import NOT_FOUND, is_missing_path, wrong_base_url
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
+from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.http1.server_response import StreamedHttpResponse
@@ -35,6 +37,9 @@ from toolglot.streams import StreamTranslator
 from toolglot.wire.sse import SseDecoder
 
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
+_LINGER: Final = 0.7
+"""Seconds for which a stream that could have ended may be silent."""
+_EVENT_END: Final = b"\n\n"
 _BROKEN: Final = (ReplyError, TimeoutError)
 """Exceptions that reading a reply can end in."""
 _FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
@@ -63,7 +68,9 @@ class Outcomes(Struct, frozen=True):
 class Delivery:
     """Writes the answer to one request."""
 
-    __slots__ = ("_most_bytes", "_most_receipts", "_outcomes", "_request", "_telemetry", "_writer")
+    __slots__ = (
+        "_early", "_most_bytes", "_most_receipts", "_outcomes", "_request", "_telemetry", "_writer",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -78,6 +85,33 @@ class Delivery:
         """`most_bytes` may an answer have which is not streamed."""
         self._request, self._writer, self._telemetry = request, writer, telemetry
         self._outcomes, self._most_receipts, self._most_bytes = outcomes, most_receipts, most_bytes
+        self._early: OpenStream | None = None
+        """The stream, if it began before there was an answer."""
+
+    # --- before there is an answer ----------------------------------------------------------------
+
+    def expect(self) -> None:
+        """From now on the client waits."""
+        stream = get_protocol(self._request.protocol).SURFACE.stream
+        if self._request.stream and stream.keep_alive and self._writer.opens_early:
+            self._outcomes.streams.expect(self)
+
+    async def open_early(self) -> None:
+        """Begin the stream with a keep-alive, since a client, or a proxy before it, may not wait
+        for a head any longer. Other targets can still be tried: what is told is not an answer yet.
+        """
+        sign = get_protocol(self._request.protocol).SURFACE.stream.keep_alive
+        self._early = early = OpenStream(self._writer, sign)
+        early.wrote(_EVENT_END)
+        await self._write_head(None)
+        await self._writer.write(sign)
+        self._outcomes.streams.add(early)
+
+    def settled(self) -> None:
+        """The client waits no longer: it gets an answer, or has left."""
+        self._outcomes.streams.answered(self)
+        if self._early is not None:
+            self._outcomes.streams.discard(self._early)
 
     # --- a provider's reply -----------------------------------------------------------------------
 
@@ -86,6 +120,8 @@ class Delivery:
         unusable, and nothing of it was sent to the client.
         """
         exchange, telemetry = attempt.exchange, self._telemetry
+        if FIRST_REDIRECT <= reply.status < FIRST_ERROR:
+            return errors.redirected(attempt.target.name, reply.status)
         streams = reply.status < FIRST_ERROR and self._request.stream
         head = body = b""
         try:
@@ -101,9 +137,13 @@ class Delivery:
                 return await self._begin_stream(attempt, reply, head)
         except _BROKEN as error:
             return errors.broke_off(attempt.target.name, error)
-        if reply.status >= FIRST_ERROR and attempt.target.upstream:
+        return await self._begin_whole(attempt, reply, body)
+
+    async def _begin_whole(self, attempt: Attempt, reply: Reply, body: bytes) -> ApiError | None:
+        exchange = attempt.exchange
+        if attempt.target.upstream and (reply.status >= FIRST_ERROR or b"error" in body):
             body = attempt.target.upstream.keys.hidden(body)
-        telemetry.upstream_chunk(body)
+        self._telemetry.upstream_chunk(body)
         missing = _missing_path(attempt, reply, body) if reply.status == NOT_FOUND else None
         if missing is not None:
             return missing
@@ -121,6 +161,8 @@ class Delivery:
                 )
         except DecodeError as error:
             return errors.not_an_answer(attempt.target.name, error)
+        if reply.status < FIRST_ERROR and answer.error is not None:
+            return answer.error
         await self._deliver_answer(attempt, answer, reply.status)
         return None
 
@@ -144,12 +186,17 @@ class Delivery:
         translator, seen = attempt.exchange.stream(), list[bytes]()
 
         def got(chunk: bytes) -> None:
+            chunk = self._without_keys(attempt, translator, chunk)
             self._telemetry.upstream_chunk(chunk)
             seen.append(chunk)
 
         with self._telemetry.waiting():
             held = await read_beginning(reply, translator, head, got)
         failure = translator.error
+        if failure is not None:
+            held = self._without_keys(attempt, translator, held)
+            words = self._without_keys(attempt, translator, failure.message.encode())
+            failure = replace(failure, message=words.decode())
         refused = failure if translator.is_empty else None
         if refused is not None:
             for _, payload in SseDecoder().feed(b"".join(seen)):
@@ -171,22 +218,31 @@ class Delivery:
         self._outcomes.streams.add(open_stream)
         try:
             await self._write_piece(attempt, open_stream, begun.held)
-            if writer.direct is not None:
+            if translator.ended:
+                pass
+            elif writer.direct is not None:
                 await self._push(attempt, reply, translator, open_stream, writer.direct)
             else:
                 await self._pull(attempt, reply, translator, open_stream)
+            reply.release()
             rest = translator.close()
         except _BROKEN as error:
             if writer.closed:
                 return
             rest = translator.fail(errors.broke_off(attempt.target.name, error))
+        except ConnectionError:
+            raise  # The client is gone.
+        except Exception as problem:  # noqa: BLE001 - the client has to know that it was not all
+            number = self._request.id
+            LOGGER.error("request %s failed inside a stream", number, exc_info=problem)
+            rest = translator.fail(errors.internal(number))
         finally:
             # Also when the client has left, which cancels this: what was used is charged.
             telemetry.completed(translator.usage, translator.stops)
             self._outcomes.streams.discard(open_stream)
         telemetry.failed(translator.error)
         self._keep_receipt(attempt)
-        await self._write_last(attempt, rest)
+        await self._write_last(attempt, self._without_keys(attempt, translator, rest))
 
     async def _push(
         self,
@@ -201,6 +257,7 @@ class Delivery:
         """
         telemetry, exchange, waiting = self._telemetry, attempt.exchange, self._telemetry.waiting()
         held, clock, wants_chunks = b"", waiting.clock, telemetry.wants_chunks
+        expect_end = _expecting_end(reply, translator)
 
         def push(chunk: bytes) -> bool:
             nonlocal held
@@ -208,6 +265,10 @@ class Delivery:
             if wants_chunks:
                 telemetry.upstream_chunk(chunk)
             piece = translator.feed(chunk)
+            if translator.error is not None:
+                piece = self._without_keys(attempt, translator, piece)
+                chunk = self._without_keys(attempt, translator, chunk)
+            telemetry.upstream_chunk(chunk)
             if piece and exchange.has_kept_state:
                 held = piece
             elif piece:
@@ -217,7 +278,7 @@ class Delivery:
                 if not direct.write_now(piece):
                     reply.pause()
             waiting.worked(began)
-            return not held
+            return not held and not expect_end()
 
         direct.on_resume(reply.resume)
         ended = False
@@ -226,6 +287,7 @@ class Delivery:
                 ended = await reply.forward(push)
             piece, held = held, b""
             await self._write_piece(attempt, open_stream, piece)
+            ended = ended or translator.ended
 
     async def _pull(
         self,
@@ -236,13 +298,18 @@ class Delivery:
     ) -> None:
         """The same where writing itself may wait."""
         telemetry, waiting = self._telemetry, self._telemetry.waiting()
-        while True:
+        expect_end = _expecting_end(reply, translator)
+        while not expect_end():
             with waiting:
                 chunk = await reply.read_some()
             if not chunk:
                 return
+            piece = translator.feed(chunk)
+            if translator.error is not None:
+                piece = self._without_keys(attempt, translator, piece)
+                chunk = self._without_keys(attempt, translator, chunk)
             telemetry.upstream_chunk(chunk)
-            await self._write_piece(attempt, open_stream, translator.feed(chunk))
+            await self._write_piece(attempt, open_stream, piece)
 
     async def _write_piece(self, attempt: Attempt, open_stream: OpenStream, piece: bytes) -> None:
         if piece:
@@ -252,6 +319,13 @@ class Delivery:
             open_stream.wrote(piece)
             with self._telemetry.waiting():
                 await self._writer.write(piece)
+
+    def _without_keys(self, attempt: Attempt, translator: StreamTranslator, data: bytes) -> bytes:
+        """The bytes of a stream that failed, without our keys: some providers repeat them."""
+        upstream = attempt.target.upstream
+        if translator.error is None or upstream is None:
+            return data
+        return upstream.keys.hidden(data)
 
     # --- answers that are not streamed ------------------------------------------------------------
 
@@ -284,14 +358,14 @@ class Delivery:
             answer = Answer(data=wire.data(), status=wire.status, headers=wire.headers)
         else:
             answer = attempt.exchange.error(error)
-        await self._whole(attempt, answer)
+        await self._whole(attempt, answer, error)
 
     async def reject(self, error: ApiError) -> None:
         """Send the error of a request that was rejected."""
         self._telemetry.failed(error)
         wire = errors.render(error, self._request.protocol)
         answer = Answer(data=wire.data(), status=wire.status, headers=wire.headers)
-        await self._whole(None, answer)
+        await self._whole(None, answer, error)
 
     async def _deliver_answer(self, attempt: Attempt, answer: Answer, status: int) -> None:
         telemetry = self._telemetry
@@ -301,14 +375,23 @@ class Delivery:
         if answer.failed is None and (status >= FIRST_ERROR or not self._request.stream):
             if attempt.exchange.has_kept_state:
                 await self._keep_state(attempt.exchange.kept_state())
-            await self._whole(attempt, answer)
+            await self._whole(attempt, answer, answer.error)
             return
         await self._begin_writing(attempt)
         await self._write_last(attempt, answer.data)
 
     # --- writing ----------------------------------------------------------------------------------
 
-    async def _whole(self, attempt: Attempt | None, answer: Answer) -> None:
+    async def _whole(
+        self, attempt: Attempt | None, answer: Answer, error: ApiError | None = None
+    ) -> None:
+        self.settled()
+        if self._early is not None and error is not None:
+            protocol = self._request.protocol
+            context = Context(target=get_protocol(protocol).SURFACE)
+            await self._writer.write(encode_stream(error, protocol, context))
+            await self._writer.end()
+            return
         forwarded = {
             name: value
             for name, value in answer.headers.items()
@@ -321,7 +404,12 @@ class Delivery:
         await self._writer.whole(whole)
 
     async def _begin_writing(self, attempt: Attempt) -> None:
-        """The head of a stream."""
+        """The head of a stream, unless it was written early."""
+        self.settled()
+        if self._early is None:
+            await self._write_head(attempt)
+
+    async def _write_head(self, attempt: Attempt | None) -> None:
         headers = {
             "Content-Type": get_protocol(self._request.protocol).SURFACE.stream.media_type,
             "Cache-Control": "no-cache",
@@ -370,6 +458,26 @@ class Delivery:
             "notes": self._telemetry.receipt.notes,
         }
         self._outcomes.receipts.add(request.owner, request.id, receipt, self._most_receipts)
+
+
+def _expecting_end(reply: Reply, translator: StreamTranslator) -> Callable[[], bool]:
+    """What is called after each piece: whether the stream has ended. One that could have ended is
+    not waited for long, even if its server does not hang up.
+    """
+    seen = 0
+
+    def expect_end() -> bool:
+        nonlocal seen
+        if translator.ended:
+            return True
+        events = translator.could_end
+        if events != seen:
+            seen = events
+            reply.end_within(_LINGER if events else None)
+        return False
+
+    expect_end()
+    return expect_end
 
 
 def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | None:

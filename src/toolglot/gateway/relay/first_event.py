@@ -45,12 +45,12 @@ async def read_beginning(
     patience = asyncio.timeout(_HOLD)
     try:
         async with patience:
-            while not translator.has_output and translator.error is None:
+            while not translator.has_output and not translator.ended:
                 chunk = chunk or await reply.read_some()
                 if not chunk:
                     return held + translator.close()
-                got(chunk)
                 held += translator.feed(chunk)
+                got(chunk)
                 chunk = b""
     except TimeoutError:
         if not patience.expired():

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, Protocol
 
 from toolglot.gateway.http.response_writers import ResponseWriter
 
@@ -35,11 +35,27 @@ class OpenStream:
         return self._end.endswith(_EVENT_ENDS) and self.writer.drained
 
 
+class Unanswered(Protocol):
+    """A request for a stream of which nothing was written yet."""
+
+    async def open_early(self) -> None:
+        """Begin the stream with a keep-alive."""
+        ...
+
+
 class OpenStreams:
     """All streams that are being written and whose protocol has keep-alives."""
 
     def __init__(self) -> None:
         self._streams: set[OpenStream] = set()
+        self._unanswered: dict[Unanswered, float] = {}
+
+    def expect(self, request: Unanswered) -> None:
+        """Begin the stream of a request if nobody answers it for long."""
+        self._unanswered[request] = time.monotonic()
+
+    def answered(self, request: Unanswered) -> None:
+        self._unanswered.pop(request, None)
 
     def add(self, stream: OpenStream) -> None:
         if stream.sign:
@@ -54,6 +70,11 @@ class OpenStreams:
             seconds = patience()
             await asyncio.sleep(min(1.0, seconds))
             late = time.monotonic() - seconds
+            for request, since in tuple(self._unanswered.items()):
+                if since < late and request in self._unanswered:
+                    del self._unanswered[request]
+                    with suppress(ConnectionError):
+                        await request.open_early()
             for each in tuple(self._streams):
                 if each in self._streams and each.last < late and each.ready:
                     each.last = time.monotonic()

@@ -41,7 +41,7 @@ class ReframedWriter:
     __slots__ = ("_framing", "_writer")
 
     direct = None
-    drained = False
+    opens_early = drained = False
     """Never: a keep-alive would have the usual framing of the protocol."""
 
     def __init__(self, writer: ResponseWriter, framing: AnswerFraming) -> None:

@@ -83,15 +83,7 @@ class Relay:
         session: Session | None = None,
     ) -> HttpResponse:
         """Write the answer to a request, or the error that it ends in."""
-        server = self.config.server
-        delivery = Delivery(
-            request,
-            writer,
-            telemetry,
-            self._outcomes,
-            most_receipts=server.receipts,
-            most_bytes=server.limits.answer,
-        )
+        delivery = self._delivery(request, writer, telemetry)
         try:
             targets = self._targets(request)
             attempts, attempt = _attempts(targets), None
@@ -129,6 +121,8 @@ class Relay:
                 await delivery.give_up(attempt, step.error)
         except RequestRejectedError as rejected:
             await delivery.reject(rejected.error)
+        finally:
+            delivery.settled()
         return writer.response
 
     def _targets(self, request: IncomingRequest) -> list[Target]:
@@ -143,6 +137,21 @@ class Relay:
                 raise RequestRejectedError(errors.needs_provider_key(targets[0].name, PROVIDER_KEY))
             return usable
         return targets
+
+    def _delivery(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Delivery:
+        server = self.config.server
+        delivery = Delivery(
+            request,
+            writer,
+            telemetry,
+            self._outcomes,
+            most_receipts=server.receipts,
+            most_bytes=server.limits.answer,
+        )
+        delivery.expect()
+        return delivery
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -198,7 +207,7 @@ def _outcome(
     if reply.reason == "timeout":
         return NoReply(error=errors.timed_out(provider))
     error = errors.unreachable(provider, scrub(reply.detail))
-    return NoReply(error=error, dropped=reply.reason == "dropped")
+    return NoReply(error=error, stale=reply.reason == "stale")
 
 
 def _learn(upstream: Upstream, key: str | None, step: Step) -> None:

@@ -3,6 +3,7 @@
 Reference: the types of openai 3.49.0 (read 2026-11-15).
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from toolglot.errors import DecodeError
@@ -61,9 +62,7 @@ class ConversationEndpoints:
 
     async def _update(self, request: PlainRequest) -> HttpResponse:
         metadata = _metadata(read_body(request.body))
-        async with self._sessions.conversation_lock:
-            conversation = (await self._conversation(request)).with_metadata(metadata)
-            await self._store(request).put_conversation(conversation)
+        conversation = await self._change(request, lambda each: each.with_metadata(metadata))
         return json_response(_body(conversation))
 
     async def _delete(self, request: PlainRequest) -> HttpResponse:
@@ -79,10 +78,13 @@ class ConversationEndpoints:
 
     async def _add_items(self, request: PlainRequest) -> HttpResponse:
         new = _new(read_body(request.body).get("items"))
-        async with self._sessions.conversation_lock:
-            conversation = (await self._conversation(request)).with_items(new, "")
+
+        def extended(known: Conversation) -> Conversation:
+            conversation = known.with_items(new, "")
             self._sessions.check_size(conversation)
-            await self._store(request).put_conversation(conversation)
+            return conversation
+
+        await self._change(request, extended)
         return json_response(paginate(new, {"order": "asc", "limit": str(MAX_PAGE)}))
 
     async def _retrieve_item(self, request: PlainRequest) -> HttpResponse:
@@ -94,10 +96,17 @@ class ConversationEndpoints:
 
     async def _delete_item(self, request: PlainRequest) -> HttpResponse:
         item = request.http.match["item"]
-        async with self._sessions.conversation_lock:
-            conversation = (await self._conversation(request)).without_item(item)
-            await self._store(request).put_conversation(conversation)
+        conversation = await self._change(request, lambda each: each.without_item(item))
         return json_response(_body(conversation))
+
+    async def _change(
+        self, request: PlainRequest, change: Callable[[Conversation], Conversation]
+    ) -> Conversation:
+        name, store = request.http.match["id"], self._store(request)
+        changed = await self._sessions.change_conversation(store, name, change)
+        if changed is None:
+            raise RequestRejectedError(unknown_conversation(name))
+        return changed
 
     async def _conversation(self, request: PlainRequest) -> Conversation:
         name = request.http.match["id"]

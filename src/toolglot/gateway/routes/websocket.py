@@ -9,6 +9,7 @@ false only prepares that. When the client disconnects, the request under way is 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from logging import getLogger
 from typing import TYPE_CHECKING, Final
 
 from toolglot.context import Context
@@ -39,6 +40,7 @@ from toolglot.wire.sse import SseDecoder
 if TYPE_CHECKING:
     from toolglot.http1.websocket_connection import WebSocket, WebSocketMessage
 
+_log: Final = getLogger("toolglot")
 _CREATE: Final = "response.create"
 _NEEDS_NO_ANSWER: Final = frozenset({"response.processed"})
 """The frame by which a client acknowledges an answer."""
@@ -135,6 +137,14 @@ class WebSocketEndpoint:
                 if session is not None:
                     await session.evict()
                 await writer.whole(rejection(error, self._protocol, id_of(http), telemetry))
+            except ConnectionError:
+                raise  # The client is gone.
+            except Exception as problem:  # noqa: BLE001 - the client is told, and can go on
+                number = id_of(http)
+                _log.error("request %s over a WebSocket failed", number, exc_info=problem)
+                error = telemetry.internal_error()
+                told = errors.internal(number)
+                await writer.whole(rejection(told, self._protocol, number, telemetry))
         finally:
             self._admission.end(telemetry, admitted, error)
 
@@ -249,6 +259,7 @@ class WebSocketWriter:
     __slots__ = ("_events", "_http", "_socket", "lane")
 
     direct = None
+    opens_early = False
 
     def __init__(self, socket: "WebSocket", http: HttpRequest) -> None:
         self._socket = socket

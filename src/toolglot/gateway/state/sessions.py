@@ -11,7 +11,7 @@ only the gateway has stored has an id of the gateway's own: some providers repea
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Raw
@@ -73,12 +73,22 @@ class Sessions:
         self._store = store
         self.most_bytes = most_bytes
         """What a request may have together with all that it continues; None: any number."""
-        self.conversation_lock = asyncio.Lock()
-        """Held while a conversation is read, changed and stored."""
+        self._changing = asyncio.Lock()
+        """Held while a conversation is changed, so that only other processes get in the way."""
 
     def store_for(self, owner: str, connection: Store | None = None) -> ResponseStore:
         """The responses and conversations of an owner, and of its connection if it has one."""
         return ResponseStore(self._store, owner, connection)
+
+    async def change_conversation(
+        self,
+        store: ResponseStore,
+        conversation_id: str,
+        change: Callable[[Conversation], Conversation],
+    ) -> Conversation | None:
+        """Change a conversation without losing what others add to it; None: there is none."""
+        async with self._changing:
+            return await store.change_conversation(conversation_id, change)
 
     def open(
         self, request: IncomingRequest, connection: Store | None = None
@@ -315,12 +325,10 @@ class Session:
         return [item for stored in self._history.values() for item in stored.items]
 
     async def _extend(self, conversation_id: str, items: list[Item]) -> None:
-        async with self._sessions.conversation_lock:
-            conversation = await self._responses.get_conversation(conversation_id)
-            if conversation is not None:
-                new = [normalize_item(item, new_id) for item in items]
-                conversation = conversation.with_items(new, self._provider)
-                await self._responses.put_conversation(conversation)
+        new = [normalize_item(item, new_id) for item in items]
+        await self._sessions.change_conversation(
+            self._responses, conversation_id, lambda known: known.with_items(new, self._provider)
+        )
 
 
 class SessionWriter:
@@ -348,6 +356,10 @@ class SessionWriter:
     @property
     def drained(self) -> bool:
         return self._writer.drained
+
+    @property
+    def opens_early(self) -> bool:
+        return self._writer.opens_early
 
     async def whole(self, answer: WholeResponse) -> None:
         if answer.status < FIRST_ERROR:

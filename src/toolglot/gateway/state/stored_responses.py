@@ -7,6 +7,7 @@ conversation (`conversation` in a request) is a list of items that grows with ev
 
 import secrets
 import time
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Raw, Struct, field, msgpack
@@ -211,9 +212,23 @@ class ResponseStore:
         return _CONVERSATION.decode(found) if found is not None else None
 
     async def put_conversation(self, conversation: Conversation) -> None:
-        """Store a conversation."""
+        """Store a new conversation."""
         value = _ENCODER.encode(conversation)
         await self._store.put(CONVERSATION, conversation.id, value, self.owner)
+        await self._store.flush()  # The next request may come to another process.
+
+    async def change_conversation(
+        self, conversation_id: str, change: Callable[[Conversation], Conversation]
+    ) -> Conversation | None:
+        """Change a conversation that others may be changing, too; None: it is not stored."""
+        while True:
+            found = await self._store.get(CONVERSATION, conversation_id, self.owner)
+            if found is None:
+                return None
+            changed = change(_CONVERSATION.decode(found))
+            new = _ENCODER.encode(changed)
+            if await self._store.swap(CONVERSATION, conversation_id, found, new, self.owner):
+                return changed
 
     async def delete_conversation(self, conversation_id: str) -> bool:
         """Delete a conversation; false if there was none."""

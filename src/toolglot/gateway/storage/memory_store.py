@@ -66,6 +66,12 @@ class MemoryStore:
             owner = max(self._sizes, key=self._sizes.__getitem__)
             self._remove(next(iter(self._values[owner])))
 
+    async def swap(self, kind: str, key: str, old: bytes, new: bytes, owner: str) -> bool:
+        if await self.get(kind, key, owner) != old:
+            return False
+        await self.put(kind, key, new, owner)
+        return True
+
     async def delete(self, kind: str, key: str, owner: str) -> bool:
         return self._remove(address_of(kind, key, owner))
 

@@ -91,6 +91,15 @@ class SqliteStore:
         else:
             self._queue(_Write(address, bytes(value), self._clock()))
 
+    async def swap(self, kind: str, key: str, old: bytes, new: bytes, owner: str) -> bool:
+        address = address_of(kind, key, owner)
+        size = stored_size(address, new)
+        if size > min(self._max_bytes, _QUEUE_BYTES):
+            log_too_large(kind, size)
+            return True
+        await self.flush()
+        return await self._reader.run(_swap, address, old, new, self._clock())
+
     async def delete(self, kind: str, key: str, owner: str) -> bool:
         there = await self.get(kind, key, owner) is not None
         self._queue(_Write(address_of(kind, key, owner), None, self._clock()))
@@ -160,6 +169,16 @@ def _get(db: sqlite3.Connection, address: Address, oldest: float) -> bytes | Non
     """
     row = db.execute(question, (*address, oldest)).fetchone()
     return None if row is None else bytes(row[0])
+
+
+def _swap(db: sqlite3.Connection, address: Address, old: bytes, new: bytes, at: float) -> bool:
+    """One statement, so that no other process can come in between."""
+    statement = """
+        UPDATE stored SET value = ?, written = ?, size = ?
+        WHERE owner = ? AND kind = ? AND key = ? AND value = ?
+    """
+    changed = db.execute(statement, (new, at, stored_size(address, new), *address, old)).rowcount
+    return changed == 1
 
 
 def _holds(db: sqlite3.Connection, address: Address) -> bool:

@@ -31,6 +31,12 @@ class Store(Protocol):
         """Store a value, in place of an older one."""
         ...
 
+    async def swap(self, kind: str, key: str, old: bytes, new: bytes, owner: str) -> bool:
+        """Store a value in place of `old`; false, and nothing is changed, if another is there by
+        now, which another process may have put. Others can read it at once.
+        """
+        ...
+
     async def delete(self, kind: str, key: str, owner: str) -> bool:
         """Delete a value; false if there was none."""
         ...

@@ -200,6 +200,8 @@ class Recorder:
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolglot-record")
+        self._failed = 0
+        """Recordings that could not be written since the last that could."""
 
     def start(self, meta: Meta) -> Recording:
         """A recording of an exchange that begins."""
@@ -222,9 +224,15 @@ class Recorder:
                 (part / file).write_bytes(data)
             part.rename(self.directory / f"{self._next():04d}-{name}")
         except OSError as error:
-            # A full disk must not break the exchange that was to be recorded.
-            LOGGER.warning("cannot record %s: %s", request_id, error)
+            # A full disk must not break the exchange that was to be recorded, nor fill the log.
+            self._failed += 1
+            if self._failed == 1:
+                LOGGER.warning("cannot record %s, nor others until this is mended: %s", name, error)
             rmtree(part, ignore_errors=True)
+            return
+        if self._failed:
+            LOGGER.warning("recording again; %d exchanges were not recorded", self._failed)
+            self._failed = 0
 
     def _next(self) -> int:
         names = (_FOLDER.match(folder.name) for folder in self.directory.iterdir())

@@ -84,8 +84,16 @@ class StreamDecoder(BaseStreamDecoder):
         self._last = -1
         self._calls = False
 
+    @property
+    def could_end(self) -> int:
+        return self._count if self._all_came else 0
+
+    @property
+    def _all_came(self) -> bool:
+        return self._stop is not None and not self._parts and not self._held
+
     def _at_end(self) -> Iterator[Event]:
-        if self._stop is not None and not self._parts and not self._held:
+        if self._all_came:
             self._over = True
             yield self._finished()
         else:

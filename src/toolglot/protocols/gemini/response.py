@@ -49,6 +49,8 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("error") is not None:
         return _decode_error(fields, wire)
+    if not isinstance(fields.peek("promptFeedback"), dict):
+        fields.require(list, "candidates")
     given = fields.maybe_text("responseId")
     response_id = given or ctx.new_id("resp_")
     ids = CallIds(lambda: ctx.new_id("call_"))
@@ -289,7 +291,7 @@ def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:
     error = fields.maybe_fields("error") if isinstance(fields.peek("error"), dict) else None
     word = message = details = None
     without = ["error"]
-    status = wire.status
+    status = _http_status(wire, None)
     if error is not None:
         without = [key for key in ("code", "message", "status") if error.peek(key) is None]
         word, message = error.maybe_text("status"), error.maybe_text("message")

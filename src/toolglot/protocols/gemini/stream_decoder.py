@@ -49,6 +49,7 @@ from toolglot.wire import jsontext
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
 from toolglot.wire.parts import arguments_text
+from toolglot.wire.sent_text import SentText
 from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
 _HEAD: Final = frozenset(
@@ -60,6 +61,8 @@ _PLAIN: Final = frozenset({"content", "index"})
 """What a chunk and its one candidate hold that bring nothing but more text."""
 
 _MOST_CHOICES: Final = 1024
+_LONGEST_CITED: Final = 4 * 1024 * 1024
+"""Characters of a text in which citations are placed."""
 
 
 class StreamDecoder(BaseStreamDecoder):
@@ -71,7 +74,7 @@ class StreamDecoder(BaseStreamDecoder):
         self._kinds: dict[int, type[Part]] = {}
         self._held: dict[int, PartialCall] = {}
         self._called: set[int] = set()
-        self._texts: dict[int, list[str]] = {}
+        self._texts: dict[int, SentText] = {}
         """What came of the open text of each choice."""
         self._grounding: dict[int, Any] = {}
         """What the chunk that is being read says of the sources of each choice."""
@@ -80,6 +83,13 @@ class StreamDecoder(BaseStreamDecoder):
         self._seen: dict[tuple[int, str], Any] = {}
         self._usage: Json | None = None
         self._extras: Json = {}
+        self._went_on = False
+        """Some servers say with every chunk that they stopped."""
+
+    @property
+    def could_end(self) -> int:
+        stopped = bool(self._stops) and None not in self._stops.values()
+        return self._count if stopped and not self._went_on and not self._held else 0
 
     def _at_end(self) -> Iterator[Event]:
         """The end of a response whose candidates all said why they stopped, else an error."""
@@ -193,7 +203,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _candidate(self, candidate: Json, place: int) -> Iterator[Event]:
         index = candidate.get("index")
         choice = index if type(index) is int and 0 <= index < _MOST_CHOICES else place
-        self._stops.setdefault(choice, None)
+        if self._stops.setdefault(choice, None) is not None and candidate.get("content"):
+            self._went_on = True
         if candidate.get(GROUNDING) is not None:
             self._grounding[choice] = candidate[GROUNDING]
         content = candidate.get("content")
@@ -221,7 +232,7 @@ class StreamDecoder(BaseStreamDecoder):
         if self._kinds.get(choice) is not kind:
             yield from self._end(choice)
             self._kinds[choice] = kind
-            self._texts[choice] = []
+            self._texts[choice] = SentText(_LONGEST_CITED)
             yield self._parts.start(choice, kind(text=""), choice)
         self._texts[choice].append(text)
         yield self._parts.delta(choice, text)
@@ -231,8 +242,12 @@ class StreamDecoder(BaseStreamDecoder):
         index = self._parts.index(choice)
         if index is None or self._kinds.get(choice) is not Text:
             return
+        text = self._texts[choice].text()
+        if text is None:
+            self._skip("the text that is cited is too long")
+            return
         known = self._cited.setdefault(choice, [])
-        for _, citation in citations(self._grounding[choice], ["".join(self._texts[choice])]):
+        for _, citation in citations(self._grounding[choice], [text]):
             if citation not in known:
                 known.append(citation)
                 yield PartDelta(index, "", "citation", citation=citation)

@@ -41,6 +41,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("error") is not None:
         return _decode_error(fields, wire)
+    fields.require(dict, "message")
     model = fields.maybe_text("model") or ""
     created = fields.take("created_at") if type(fields.peek("created_at")) is str else None
     choice = _decode_choice(fields, ctx)

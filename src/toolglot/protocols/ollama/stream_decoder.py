@@ -68,7 +68,7 @@ class StreamDecoder(BaseStreamDecoder):
     def __init__(self, ctx: Context) -> None:
         super().__init__(WireDocument(ctx, NAME, SURFACE.minor), _Lines())
         self._details = 0
-        self._calls = self._probable = False
+        self._calls = self._probable = self._answers = False
 
     def read(self, _name: str, line: bytes, value: Json | None = None) -> Iterator[Event]:
         """What one line of the stream means; `value` is its JSON if that was read already."""
@@ -83,11 +83,15 @@ class StreamDecoder(BaseStreamDecoder):
             yield self._begin(value)
         message = value.get("message")
         if isinstance(message, dict):
+            self._answers = True
             yield from self._message(message)
         if value.get("logprobs") and not self._probable:
             self._probable = True
             self._ctx.note("logprobs-dropped", "logprobs")
-        if value.get("done") is True:
+        if value.get("done") is True and not self._answers:
+            # No line had a message: whatever this is, it is no answer.
+            yield from self._cut_off()
+        elif value.get("done") is True:
             yield from self._done(value)
 
     def _begin(self, value: Json) -> Started:

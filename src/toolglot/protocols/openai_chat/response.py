@@ -39,8 +39,10 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or _is_error(fields):
         return _decode_error(fields, wire)
+    if not _says_completion(fields):
+        fields.require(list, "choices")
     variants: Json = {key: fields.peek(key) for key in _HEAD if not fields.peek(key)}
-    fields.constant("object", "chat.completion")
+    fields.constant("object", _OBJECT)
     calls = Calls(ctx)
     choices = tuple(
         _decode_choice(each, calls, at) for at, each in enumerate(fields.each("choices"))
@@ -57,6 +59,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     )
 
 
+_OBJECT: Final = "chat.completion"
 _HEAD: Final = ("id", "object", "model")
 """What a response has in any case, unless its server left it out or said nothing there."""
 
@@ -68,7 +71,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     own = VARIANTS in response.extras
     body: Json = {"id": response.id}
     if "object" not in response.extras.get(NAME, ()):
-        body["object"] = "chat.completion"
+        body["object"] = _OBJECT
     if not own:
         body["created"] = epoch_seconds(response.created, ctx.now())
     elif response.created is not None:
@@ -296,6 +299,13 @@ def _is_error(fields: Fields) -> bool:
     if fields.peek("choices"):
         return False
     return bool(fields.peek("error")) or fields.peek("object") == "error"
+
+
+def _says_completion(fields: Fields) -> bool:
+    """Whether it is a completion by its own word that has `null` for choices: all of the limit
+    went into reasoning.
+    """
+    return "choices" in fields and fields.peek("object") == _OBJECT and bool(fields.peek("id"))
 
 
 def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:

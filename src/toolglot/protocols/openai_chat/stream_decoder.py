@@ -115,10 +115,17 @@ class StreamDecoder(BaseStreamDecoder):
         self._odd = 0
         """How many chunks in a row had another shape than the usual one."""
 
+    @property
+    def could_end(self) -> int:
+        # Where they are counted at all, the tokens come last.
+        return self._count if self._usage is not None and self._all_came else 0
+
+    @property
+    def _all_came(self) -> bool:
+        return bool(self._choices) and all(choice.stop for choice in self._choices.values())
+
     def _at_end(self) -> Iterator[Event]:
-        if self._choices and all(choice.stop for choice in self._choices.values()):
-            return self._done()
-        return self._cut_off()
+        return self._done() if self._all_came else self._cut_off()
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolglot.ir import Json
+from toolglot.wire.sent_text import SentText
 
 
 class Item:
@@ -34,8 +35,8 @@ class Slot:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.texts: list[str] = []
-        self.pieces: dict[int, list[str]] = {}
+        self.texts = SentText()
+        self.pieces: dict[int, SentText] = {}
         self.piece = 0
         self.cited = 0
         self.ended = False

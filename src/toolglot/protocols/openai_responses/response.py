@@ -50,6 +50,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, RESPONSE_MINOR))
     if not wire.ok or _is_error(fields):
         return decode_error(fields, wire)
+    fields.require(list, "output")
     fields.constant("object", "response")
     parts, empty = _decode_output(fields)
     choice = Choice(

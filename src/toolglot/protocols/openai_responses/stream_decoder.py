@@ -64,6 +64,7 @@ from toolglot.protocols.openai_responses.response import decode_response, decode
 from toolglot.protocols.openai_responses.surface import NAME, RESPONSE_MINOR, SERVICE_TIERS
 from toolglot.wire.fields import Fields, WireDocument
 from toolglot.wire.message import WireResponse
+from toolglot.wire.sent_text import SentText
 from toolglot.wire.sse import SseDecoder
 from toolglot.wire.stream_base import BaseStreamDecoder, parse
 
@@ -102,11 +103,17 @@ class StreamDecoder(BaseStreamDecoder):
         self._calls = False
         self._marked = False
 
+    @property
+    def could_end(self) -> int:
+        return self._count if self._all_came else 0
+
+    @property
+    def _all_came(self) -> bool:
+        """Whether a server ends streams as another protocol does: all came but the last event."""
+        return self._marked and self._begun and all(item.done for item in self._items)
+
     def _at_end(self) -> Iterator[Event]:
-        if self._marked and self._begun and all(item.done for item in self._items):
-            # A server that ends streams as another protocol does: all came but the last event.
-            return self._finish({})
-        return self._cut_off()
+        return self._finish({}) if self._all_came else self._cut_off()
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
@@ -343,7 +350,7 @@ class StreamDecoder(BaseStreamDecoder):
         """What a whole text holds beyond what was sent of it."""
         slot = self._slots.get(key)
         if slot is not None and isinstance(full, str):
-            yield from self._more(key, _beyond(slot.texts, full))
+            yield from self._more(key, slot.texts.beyond(full))
 
     def _complete(self, key: _Key, part: Part, *, incomplete: bool) -> Iterator[Event]:
         """What is missing of a part that is now known whole, and its end."""
@@ -365,7 +372,8 @@ class StreamDecoder(BaseStreamDecoder):
 
     def _complete_reasoning(self, slot: Slot, part: Reasoning, key: _Key) -> Iterator[Event]:
         for piece, text in enumerate(part.summary):
-            rest = _beyond(slot.pieces.get(piece, []), text)
+            sent = slot.pieces.get(piece)
+            rest = text if sent is None else sent.beyond(text)
             if rest:
                 yield PartDelta(slot.index, rest, "summary", piece)
         yield from self._rest(key, part.text)
@@ -490,8 +498,8 @@ class StreamDecoder(BaseStreamDecoder):
         piece = piece if type(piece) is int else 0
         if slot is None or not isinstance(text, str):
             return
-        sent = slot.pieces.setdefault(piece, [])
-        text = _beyond(sent, text) if whole else text
+        sent = slot.pieces.setdefault(piece, SentText())
+        text = sent.beyond(text) if whole else text
         if text:
             sent.append(text)
             yield PartDelta(slot.index, text, "summary", piece)
@@ -518,12 +526,6 @@ class StreamDecoder(BaseStreamDecoder):
 
     def _nothing(self, _value: Json) -> Iterator[Event]:
         yield from ()
-
-
-def _beyond(sent: list[str], full: str) -> str:
-    """What a text holds beyond what was sent of it; nothing, if that was something else."""
-    before = "".join(sent)
-    return full[len(before) :] if full.startswith(before) else ""
 
 
 def _place(value: Json) -> int:
