@@ -229,6 +229,7 @@ class Context:
         "request",
         "schema_texts",
         "source",
+        "spelled",
         "target",
         "tool_paths",
         "undo",
@@ -270,6 +271,8 @@ class Context:
         self.known: object = None
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
+        self.spelled: dict[str, str] = {}
+        """Members that the source spells in another way than documented, by their usual names."""
         self._seed = seed
         self._salt = salt
         self._clock: Callable[[], int] | None = None
@@ -334,6 +337,7 @@ class Context:
         """Add the notes that another context collected while tools were worked on."""
         self._notes += other._notes
         self._left += other._left
+        self.spelled |= other.spelled
         self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:
@@ -428,7 +432,14 @@ class Context:
             self._notes[:0] = self._leftover_notes()
         # What was left refers to this context: keeping it would be a reference cycle.
         self._left.clear()
+        if self.spelled:
+            return tuple([replace(each, path=self._respelled(each.path)) for each in self._notes])
         return tuple(self._notes)
+
+    def _respelled(self, path: str) -> str:
+        """A path with its members as the source spells them."""
+        steps = (step.partition("[") for step in path.split("."))
+        return ".".join(self.spelled.get(key, key) + mark + rest for key, mark, rest in steps)
 
     def _leftover_notes(self) -> Iterable[Note]:
         implied = self.source.implied if self.source else {}

@@ -13,6 +13,7 @@ from toolglot.protocols.gemini._variants import (
     CallIds,
     armour,
     key_normaliser,
+    respelled,
     variants_of,
     with_variants,
 )
@@ -52,7 +53,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     declared = decode_tools(fields)
     if declared.layout is not None:
         variants["tools"] = declared.layout
-    return Request(
+    request = Request(
         model=model,
         messages=messages,
         system=system,
@@ -62,8 +63,11 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         store=fields.maybe_bool("store"),
         service_tier=_decode_tier(fields),
         **decode_config(fields),
-        extras=with_variants(fields.rest(), variants),
     )
+    if ctx.spelled:
+        variants["spelled"] = ctx.spelled.copy()
+    extras = with_variants(fields.rest(), variants)
+    return replace(request, extras=extras) if extras else request
 
 
 def encode_request(request: Request, ctx: Context) -> WireRequest:
@@ -91,8 +95,11 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         body["store"] = request.store
     if request.service_tier is not None:
         _encode_tier(body, request.service_tier, ctx)
+    body = merge(body, request.extras, NAME)
+    if "spelled" in variants:
+        body = respelled(body, variants["spelled"])
     return WireRequest(
-        body=merge(body, request.extras, NAME),
+        body=body,
         path=_encode_path(request),
         query={"alt": "sse"} if request.stream else {},
     )
