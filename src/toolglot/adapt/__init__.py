@@ -62,6 +62,7 @@ RequestPass: TypeAlias = Callable[[Request, Context], Request]
 
 __all__ = ["REQUEST_PASSES", "adapt_request", "adapt_response", "context_of_request"]
 
+
 REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     unseal,
     apply_rules,

@@ -156,7 +156,7 @@ class AdaptParts:
     def _choice(self, choice: Choice) -> Choice:
         if choice.logprobs is None or "logprobs" in self._target.settings:
             return choice
-        self._ctx.note("logprobs-dropped", "logprobs")
+        self._ctx.note("logprobs-dropped", self._ctx.answer_at("logprobs", choice.index))
         return replace(choice, logprobs=None)
 
     def _finished(self, event: Finished) -> Sequence[Event]:
@@ -177,14 +177,16 @@ class AdaptParts:
         if stop.kind not in _HIDES_CALLS or not self._calls.get(choice):
             return stop
         if stop.kind != "end":
-            self._ctx.note("stop-mapped", "stop", f"{stop.raw or stop.kind}, and there are calls")
+            where = self._ctx.answer_at("stop", choice)
+            self._ctx.note("stop-mapped", where, f"{stop.raw or stop.kind}, and there are calls")
         return replace(stop, kind="tool_calls")
 
     def _default_stop(self, choice: int) -> StopReason:
         """Why a choice that does not say ended: for its calls, at its end, or before it began."""
         called = self._calls.get(choice)
         kind: StopKind = "tool_calls" if called else "length" if called is None else "end"
-        self._ctx.note("default-added", "stop", f"no reason was given: {kind}")
+        where = self._ctx.answer_at("stop", choice)
+        self._ctx.note("default-added", where, f"no reason was given: {kind}")
         return StopReason(kind=kind)
 
     def _opaque(self, event: OpaqueEvent) -> Sequence[Event]:

@@ -7,6 +7,7 @@ result move into the user message that follows the results.
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from operator import is_
 from typing import Any, Final, TypeAlias
 
@@ -41,10 +42,11 @@ Media = Image | Document | Audio
 
 def adapt_content(request: Request, ctx: Context) -> Request:
     """Bring every part of every message into a form that the target accepts in its place."""
+    ctx.place(request.messages)
     walk = Walk(ctx)
     system = request.system
     if system is not None:
-        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        parts = walk.parts(system.parts, "system", partial(ctx.at_system, system))
         system = system if parts is system.parts else replace(system, parts=parts)
     messages = request.messages
     adapted = tuple(walk.message(index, message) for index, message in enumerate(messages))
@@ -57,10 +59,11 @@ def adapt_content(request: Request, ctx: Context) -> Request:
 
 def restrict_content(request: Request, ctx: Context) -> Request:
     """The same for a request that stays in its protocol: only what its provider does not accept."""
+    ctx.place(request.messages)
     walk = Walk(ctx, _RESTRICTING)
     system = request.system
     if system is not None:
-        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        parts = walk.parts(system.parts, "system", partial(ctx.at_system, system))
         if parts is not system.parts:
             request = replace(request, system=replace(system, parts=parts))
     adapted = tuple(walk.message(index, each) for index, each in enumerate(request.messages))
@@ -115,25 +118,35 @@ class Walk:
         """One message; the same one if nothing had to change."""
         self._message = index
         place = "system" if message.role == "developer" else message.role
-        parts = self.parts(message.parts, place, "")
+        parts = self.parts(message.parts, place, partial(self._ctx.at_part, index, message))
         if not parts and message.parts and place == "user" and index not in self.moved:
             # An empty message is refused, and without it the model would not know of a turn.
             names = ", ".join(dict.fromkeys(map(_named, message.parts)))
             parts = (Text(text=f"[{names} left out]"),)
-        return message if parts is message.parts else replace(message, parts=parts)
+        if parts is message.parts:
+            return message
+        changed = replace(message, parts=parts)
+        self._move(changed, self._ctx.at(index))
+        return changed
 
-    def parts(self, parts: tuple[Part, ...], place: str, path: str) -> tuple[Part, ...]:
-        """Several parts; the same tuple if nothing had to change."""
+    def parts(
+        self, parts: tuple[Part, ...], place: str, path: Callable[[int], str]
+    ) -> tuple[Part, ...]:
+        """Several parts, of which one may ask for the path; the same tuple if nothing changed."""
         adapted: list[Part] = []
         changed = False
         for index, part in enumerate(parts):
             if _needs_nothing(part):
                 adapted.append(part)
                 continue
-            where = path.format(index) if path else self._ctx.at_part(self._message, index, part)
+            where = path(index)
             new = self._adapters[type(part)](self, part, place, where)
-            changed = changed or new is not part
+            if new is part:
+                adapted.append(new)
+                continue
+            changed = True
             if new is not None:
+                self._move(new, where)
                 adapted.append(new)
         return tuple(adapted) if changed else parts
 
@@ -183,7 +196,7 @@ class Walk:
         if part.id in self._made:
             part = replace(part, id=self._made[part.id])
         place = "failure" if part.is_error and not self._target.media.in_failures else "result"
-        parts = self.parts(part.parts, place, path + ".content[{}]")
+        parts = self.parts(part.parts, place, partial(self._ctx.at_inner, path, part))
         if parts is part.parts:
             return part
         moved = [
@@ -232,6 +245,10 @@ class Walk:
     def marked(self, part: Any, _place: str, path: str) -> Any:
         """A part of which only its mark may need something."""
         return self._unmarked(part, path)
+
+    def _move(self, part: Part | Message, path: str) -> None:
+        if self._ctx.places is not None:
+            self._ctx.places.move(part, path)
 
     def _unmarked(self, part: Any, path: str) -> Any:
         if part.cache is not None and part.__struct_config__.tag not in self._marked:

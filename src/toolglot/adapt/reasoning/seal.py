@@ -123,7 +123,7 @@ class SealState:
         if layout is None:
             layout = self._layouts[choice] = Layout(self._issuer, self._target)
         if isinstance(part, Reasoning):
-            self._ctx.note("reasoning-carried", self._ctx.part_at(index, self._target))
+            self._ctx.note("reasoning-carried", self._ctx.part_at(index))
         return layout.add(part, index)
 
     def _reasoning_started(self, opened: _Open, part: Reasoning) -> Sequence[Event]:

@@ -51,6 +51,7 @@ SURFACE: Final = Surface(
     path="/v1/messages",
     model_at=("model", "message.model"),
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
+    answer_members={"stop": "stop_reason", "usage": "usage"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",

@@ -53,8 +53,10 @@ def _camel(key: str, value: Json) -> str:
     return key if camel in value else camel
 
 
-def respelled(body: Json, spelled: Mapping[str, str]) -> Json:
+def respelled(body: Json, spelled: Mapping[str, str] | None) -> Json:
     """A body with its keys as a client had spelled them."""
+    if not spelled:
+        return body
     return {
         spelled.get(key, key): member if key in _DATA else _respelled_member(member, spelled)
         for key, member in body.items()

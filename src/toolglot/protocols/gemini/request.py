@@ -96,10 +96,8 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.service_tier is not None:
         _encode_tier(body, request.service_tier, ctx)
     body = merge(body, request.extras, NAME)
-    if "spelled" in variants:
-        body = respelled(body, variants["spelled"])
     return WireRequest(
-        body=body,
+        body=respelled(body, variants.get("spelled")),
         path=_encode_path(request),
         query={"alt": "sse"} if request.stream else {},
     )
@@ -149,7 +147,7 @@ def _encode_message(message: Message, ctx: Context) -> Json:
     """One content. One whose role was left out has it left out again."""
     wire = _encode_content(message, ctx)
     if message.role in ("system", "developer"):
-        ctx.note("role-changed", "contents", f"there is no {message.role} role")
+        ctx.note("role-changed", ctx.where_turn(message), f"there is no {message.role} role")
     if message.wire_form != NAME:
         wire["role"] = "model" if message.role == "assistant" else "user"
     return wire
@@ -225,11 +223,8 @@ def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Me
         parts = list(message.parts)
         parts[calls[0]] = replace(parts[calls[0]], signature=UNSIGNED)
         changed[index] = replace(message, parts=tuple(parts))
-        ctx.note(
-            "default-added",
-            ctx.at(index, calls[0]),
-            "the call is not this model's: it is marked so",
-        )
+        where = ctx.where(message.parts[calls[0]])
+        ctx.note("default-added", where, "the call is not this model's: it is marked so")
     return tuple(changed)
 
 

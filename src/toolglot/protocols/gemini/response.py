@@ -162,7 +162,7 @@ def _encode_candidate(choice: Choice, ctx: Context) -> Json:
     if "index" not in without:
         wire["index"] = choice.index
     if choice.logprobs is not None:
-        ctx.note("logprobs-dropped", "logprobs")
+        ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
     return merge(wire, choice.extras, NAME)
 
 
@@ -206,7 +206,7 @@ def encode_stop(stop: StopReason, ctx: Context) -> str:
         if stop.kind in (kind, "tool_calls"):
             return stop.raw
     if not exact:
-        ctx.note("stop-mapped", "finishReason", f"{stop.raw or stop.kind} becomes {word}")
+        ctx.note("stop-mapped", ctx.answer_at("stop"), f"{stop.raw or stop.kind} becomes {word}")
     return word
 
 
@@ -258,7 +258,11 @@ def encode_usage(usage: Usage, ctx: Context) -> Json:
     if usage.cache_read is not None:
         wire["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
-        ctx.note("usage-dropped", "usage", "what was written to the cache is part of the prompt")
+        ctx.note(
+            "usage-dropped",
+            ctx.answer_at("usage"),
+            "what was written to the cache is part of the prompt",
+        )
     if usage.output is not None:
         wire["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
     if usage.reasoning is not None:

@@ -65,6 +65,11 @@ SURFACE: Final = Surface(
     model_at=("modelVersion",),
     models="/v1beta/models",
     answer={"created": "createTime"},
+    answer_members={
+        "stop": "candidates[{}].finishReason",
+        "usage": "usageMetadata",
+        "logprobs": "candidates[{}].logprobsResult",
+    },
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",
@@ -105,6 +110,8 @@ SURFACE: Final = Surface(
         holds_calls=True,
         path="contents",
         content="parts",
+        bare_forms=frozenset(),
+        answer_path="candidates[{}].content",
         merges_turns=True,
         many_choices=True,
         # "Please ensure that function call turn comes immediately after a user turn".
@@ -112,10 +119,13 @@ SURFACE: Final = Surface(
     ),
     system=SystemSupport(
         slot="systemInstruction",
+        content="parts",
         hoisted=True,
         later=False,
     ),
     calls=CallSupport(
+        result="functionResponse.parts",
+        result_text="functionResponse.response",
         results_in_order=True,
         signatures=True,
         arguments="object",

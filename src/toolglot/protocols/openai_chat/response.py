@@ -170,7 +170,7 @@ def encode_stop(stop: StopReason | None, ctx: Context, *, called: bool, own: boo
         # Here `stop` covers stop sequences by definition; only which one it was is lost.
         message = f"{stop.raw or stop.kind} becomes {word}"
         covered = stop.kind == "stop_sequence"
-        ctx.note("stop-mapped", "finish_reason", message, "info" if covered else None)
+        ctx.note("stop-mapped", ctx.answer_at("stop"), message, "info" if covered else None)
     return word
 
 

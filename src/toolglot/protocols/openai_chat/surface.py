@@ -59,6 +59,11 @@ SURFACE: Final = Surface(
     name=NAME,
     path="/v1/chat/completions",
     answer={"created": "created", "service_tier": "service_tier"},
+    answer_members={
+        "stop": "choices[{}].finish_reason",
+        "usage": "usage",
+        "logprobs": "choices[{}].logprobs",
+    },
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
         **{field: key for field, key, _ in SETTINGS},
@@ -113,6 +118,7 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="messages",
+        answer_path="choices[{}].message",
         plain_types=frozenset({"text", "function"}),
         ordered=False,
         many_choices=True,

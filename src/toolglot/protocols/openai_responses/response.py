@@ -1,5 +1,6 @@
 """Responses and errors of OpenAI Responses, both ways."""
 
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
+from toolglot.places import Holder, Places
 from toolglot.protocols.openai_responses._items import decode_output_item, encode_output
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.request import encode_request
@@ -34,6 +36,7 @@ from toolglot.protocols.openai_responses.surface import (
     STATUSES,
     STOP,
     STOP_FROM,
+    SURFACE,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
@@ -164,12 +167,19 @@ def _decode_output(fields: Fields) -> tuple[tuple[Part, ...], list[tuple[int, Js
     """The parts of all items, and the messages that have none."""
     parts: list[Part] = []
     empty: list[tuple[int, Json]] = []
+    items: list[tuple[Part, ...]] = []
     for index, item in enumerate(fields.maybe_list("output") or ()):
-        found = decode_output_item(fields.element(item, "output", index))
+        found = tuple(decode_output_item(fields.element(item, "output", index)))
+        items.append(found)
         parts.extend(found)
         if not found:
             empty.append((index, item))
+    fields.document.ctx.places = Places(SURFACE, partial(_holders, items))
     return tuple(parts), empty
+
+
+def _holders(items: list[tuple[Part, ...]]) -> list[Holder]:
+    return [Holder(f"output[{index}]", parts) for index, parts in enumerate(items)]
 
 
 def _decode_logprobs(parts: tuple[Part, ...]) -> Json | None:
@@ -191,7 +201,7 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     first = next((i for i, part in enumerate(parts) if isinstance(part, Text)), None)
     if not content or first is None:
-        ctx.note("logprobs-dropped", "logprobs")
+        ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
         return parts
     entries = [
         {"bytes": [], "top_logprobs": [], **entry} for entry in content if isinstance(entry, dict)
@@ -229,7 +239,11 @@ def encode_stop(stop: StopReason | None, refused: bool, ctx: Context, *, own: bo
     if stop.kind == "refusal" and refused:
         status, reason, exact = "completed", None, True
     if not exact:
-        ctx.note("stop-mapped", "status", f"{stop.raw or stop.kind} becomes {reason or status}")
+        ctx.note(
+            "stop-mapped",
+            ctx.answer_at("stop"),
+            f"{stop.raw or stop.kind} becomes {reason or status}",
+        )
     paused: Json = {"end_turn": False} if stop.kind == "pause" else {}
     details = {"reason": reason} if reason else None
     return {"status": status, "incomplete_details": details, **paused}
