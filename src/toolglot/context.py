@@ -401,11 +401,12 @@ class Context:
         return f"{path}.{key}" if key else path
 
     def at_part(self, index: int, message: Message, place: int) -> str:
-        """The source path of a part of a message that no pass has moved."""
+        """The source path of a part of a message, by its number if the part is not known."""
         source = self.source
         if source is None:
             return ""
-        return part_path(source, message_holder(source, index, message), place)
+        known = self.places.of(message.parts[place]) if self.places is not None else None
+        return known or part_path(source, message_holder(source, index, message), place)
 
     def at_system(self, system: Message, place: int) -> str:
         """The source path of a part of the system text."""
@@ -443,6 +444,13 @@ class Context:
         if self.places is not None:
             path = self.places.of(part) or self.places.at(choice, place)
         return self.answer_at() if path is None else path
+
+    def cited_at(self, index: int) -> str:
+        """The source path of the citations of a part of the answer."""
+        apart = self.source is not None and "citations" in self.source.answer_members
+        if not apart:
+            return self.part_at(index)
+        return self.answer_at("citations", self.whole.part(index)[1] if self.whole else 0)
 
     def answer_at(self, field: str = "", choice: int = 0) -> str:
         """The source path of what an answer says of itself; of all that it says, if of nothing."""

@@ -18,13 +18,14 @@ from toolglot.ir import (
     Opaque,
     Part,
     Reasoning,
+    Refusal,
     Text,
     ToolCall,
     ToolResult,
 )
 from toolglot.surface import Surface
 
-_BESIDE: Final = (Reasoning, ToolCall, ToolResult, Opaque)
+_BESIDE: Final = (Reasoning, ToolCall, ToolResult)
 """What stands beside the content of a message in protocols that keep them apart."""
 
 
@@ -151,8 +152,10 @@ def part_path(surface: Surface, holder: Holder, place: int) -> str:
         if isinstance(part, ToolCall) and surface.calls.member:
             number = sum(isinstance(each, ToolCall) for each in parts[:place])
             return _joined(holder.path, f"{surface.calls.member}[{number}]")
-        if isinstance(part, _BESIDE):
+        if isinstance(part, _BESIDE) or (isinstance(part, Opaque) and len(parts) == 1):
             return holder.path
+        if isinstance(part, Refusal) and support.refusal and not part.extras:
+            return _joined(holder.path, support.refusal)
         content = tuple(each for each in parts if not isinstance(each, _BESIDE))
         place = sum(not isinstance(each, _BESIDE) for each in parts[:place])
     if surface.media.member and isinstance(part, Image | Document | Audio):

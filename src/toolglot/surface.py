@@ -81,6 +81,12 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     """Types of items and parts that are texts, functions, their calls and results; none: they have
     no types."""
 
+    refusal: str = ""
+    """The member of a message that has a refusal, where that is no part of its content."""
+
+    names: bool = False
+    """A message may have a name: of whoever wrote it."""
+
     blank_text: bool = True
     """A text may be empty or white space."""
 
@@ -473,8 +479,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     """What an answer says of itself beside its id and model: interlingua field to wire path."""
 
     answer_members: Mapping[str, str] = {}
-    """Where an answer says why it stopped, and what it used: the same for `stop`, `usage` and
-    `logprobs`, with `{}` for the number of the choice."""
+    """Where an answer says why it stopped, what it used and so on: the same for `id`, `stop`,
+    `sequence` (that stopped it), `usage`, `logprobs` and `citations` (if they stand apart from the
+    text), with `{}` for the number of the choice. Empty: it does not say that."""
 
     models: str = "/v1/models"
     """Where it lists its models."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.calls.arguments import HeldArguments, made_id, normalise, takes_text
-from toolglot.adapt.messages.content import accepts, cited, describe, shows
+from toolglot.adapt.messages.content import accepts, cited, describe, loses_quote, shows
 from toolglot.context import Context
 from toolglot.events import (
     Event,
@@ -120,10 +120,15 @@ class AdaptParts:
     def _aside(self, event: PartDelta) -> Sequence[Event]:
         if event.index in self._left_out:
             return ()
-        if event.citation is None or shows(self._target, event.citation):
+        if event.citation is None:
             return (event,)
-        self._ctx.note("citation-dropped", self._ctx.part_at(event.index))
-        return ()
+        path = self._ctx.cited_at(event.index)
+        if not shows(self._target, event.citation):
+            self._ctx.note("citation-dropped", path)
+            return ()
+        if loses_quote(self._target, event.citation):
+            self._ctx.note("citation-mapped", path, "the quoted words are left out")
+        return (event,)
 
     def _part_ended(self, event: PartEnded) -> Sequence[Event]:
         if event.index in self._left_out:
@@ -160,6 +165,8 @@ class AdaptParts:
         return replace(choice, logprobs=None)
 
     def _finished(self, event: Finished) -> Sequence[Event]:
+        if self._ctx.whole is None:
+            note_sequences(event.stops, self._ctx)
         count = max(len(self._choices or ()), 0 if event.unstated else len(event.stops))
         unstated = {*event.unstated, *range(len(event.stops), count)}
         stops = tuple(
@@ -210,6 +217,19 @@ def note_head(answer: Response | Started, ctx: Context) -> None:
     for field, path in source.answer.items():
         if field not in target.answer and getattr(answer, field) is not None:
             ctx.note("field-minor", path)
+    if isinstance(answer, Response):
+        note_sequences([choice.stop for choice in answer.choices], ctx)
+
+
+def note_sequences(stops: Sequence[StopReason | None], ctx: Context) -> None:
+    """Note stop sequences that the client's protocol has no member for."""
+    source, target = ctx.surfaces
+    if "sequence" not in source.answer_members or "sequence" in target.answer_members:
+        return
+    for choice, stop in enumerate(stops):
+        if stop is not None and stop.sequence is not None:
+            words = f"{target.name} does not say which sequence stopped it"
+            ctx.note("field-dropped", ctx.answer_at("sequence", choice), words, "info")
 
 
 def _is_plain(part: Part) -> bool:
@@ -230,7 +250,7 @@ def adapt_part(part: Part, index: int, target: Surface, ctx: Context) -> Part | 
             part = replace(part, name=_NAMELESS)
         return replace(part, id=made_id(part, target)) if part.id_made else part
     if isinstance(part, Text):
-        return cited(part, target, ctx.part_at(index), ctx)
+        return cited(part, target, ctx.cited_at(index), ctx)
     if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
         ctx.note("part-dropped", ctx.part_at(index), f"{target.name} has no place for it")
         return Text(text=f"[{describe(part)} left out]")

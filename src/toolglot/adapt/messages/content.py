@@ -117,6 +117,9 @@ class Walk:
     def message(self, index: int, message: Message) -> Message:
         """One message; the same one if nothing had to change."""
         self._message = index
+        if message.name is not None and not self._target.messages.names:
+            words = f"{self._target.name} has no names of messages"
+            self._ctx.note("field-dropped", self._ctx.at(index, None, "name"), words)
         place = "system" if message.role == "developer" else message.role
         parts = self.parts(message.parts, place, partial(self._ctx.at_part, index, message))
         if not parts and message.parts and place == "user" and index not in self.moved:
@@ -280,6 +283,9 @@ _RESTRICTING: Final[_Adapters] = {**_ADAPTERS, Text: Walk.marked, ToolCall: Walk
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
     """A text with the citations that the target can express."""
     kept = tuple(each for each in part.citations if shows(target, each))
+    quoted = sum(loses_quote(target, each) for each in kept)
+    if quoted:
+        ctx.note("citation-mapped", path, f"the quoted words of {quoted} citations are left out")
     if len(kept) == len(part.citations):
         return part
     ctx.note("citation-dropped", path, f"{len(part.citations) - len(kept)} citations")
@@ -289,6 +295,12 @@ def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
 def shows(target: Surface, citation: Citation) -> bool:
     """Whether the target has a form for a citation."""
     return citation.url is not None and "url" in target.media.citations
+
+
+def loses_quote(target: Surface, citation: Citation) -> bool:
+    """Whether a citation loses the words that it quotes, which are not in the text that cites."""
+    quotes = "quote" in target.media.citations
+    return citation.quote is not None and citation.start is None and not quotes
 
 
 def _needs_nothing(part: Part) -> bool:
@@ -317,9 +329,8 @@ def accepts(surface: Surface, place: str, part: Media) -> bool:
     if label(part) not in surface.media.accepted.get(place, ()):
         return False
     types = surface.media.types.get(str(part.__struct_config__.tag))
-    if types is None or not isinstance(part.source, Inline) or not part.source.media_type:
-        return True
-    return _matches(part.source.media_type, types)
+    given = part.source.media_type if isinstance(part.source, Inline | Remote) else None
+    return types is None or not given or _matches(given, types)
 
 
 def _matches(media_type: str, patterns: Iterable[str]) -> bool:

@@ -101,7 +101,7 @@ def _hoist(
 
 def _in_place(index: int, messages: tuple[Message, ...], target: Surface, ctx: Context) -> Message:
     message = messages[index]
-    if message.role not in _LEADS:
+    if message.role not in _LEADS or not message.parts:
         return message
     if not target.system.later or (target.system.after_user and not _follows(index, messages)):
         words = f"{target.name} has no system text between messages"

@@ -24,7 +24,9 @@ def require_messages(request: Request, ctx: Context) -> Request:
     if request.messages:
         return request
     if request.system is not None and request.system.parts:
-        ctx.note("turn-added", ctx.setting("system"), "there is only system text to answer")
+        said = ctx.places.of_message(request.system) if ctx.places is not None else None
+        where = said or ctx.setting("system")
+        ctx.note("turn-added", where, "there is only system text to answer")
         return replace(request, messages=(_user(OPENING),))
     own = request.extras.get(source.name, {})
     kept = next((key for key in own if key in source.template_keys and own[key] is not None), None)
@@ -37,7 +39,7 @@ def require_user_first(request: Request, ctx: Context) -> Request:
     """A turn of the user in front, where the model's may not be the first."""
     source, target = ctx.surfaces
     messages = request.messages
-    if not target.messages.user_first:
+    if not target.messages.user_first or not messages:
         return request
     ctx.place(messages)
     first = next((i for i, each in enumerate(messages) if each.role not in _LEADS), len(messages))

@@ -51,7 +51,12 @@ SURFACE: Final = Surface(
     path="/v1/messages",
     model_at=("model", "message.model"),
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
-    answer_members={"stop": "stop_reason", "usage": "usage"},
+    answer_members={
+        "id": "id",
+        "stop": "stop_reason",
+        "sequence": "stop_sequence",
+        "usage": "usage",
+    },
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",

@@ -66,9 +66,11 @@ SURFACE: Final = Surface(
     models="/v1beta/models",
     answer={"created": "createTime"},
     answer_members={
+        "id": "responseId",
         "stop": "candidates[{}].finishReason",
         "usage": "usageMetadata",
         "logprobs": "candidates[{}].logprobsResult",
+        "citations": "candidates[{}].groundingMetadata",
     },
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},

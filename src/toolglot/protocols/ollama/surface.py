@@ -66,7 +66,12 @@ SURFACE: Final = Surface(
     path="/api/chat",
     models="/api/tags",
     answer={"created": "created_at"},
-    answer_members={"stop": "done_reason", "usage": "eval_count", "logprobs": "logprobs"},
+    answer_members={
+        "id": "",
+        "stop": "done_reason",
+        "usage": "eval_count",
+        "logprobs": "logprobs",
+    },
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},

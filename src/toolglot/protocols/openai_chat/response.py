@@ -321,7 +321,7 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     shape = variants_of(error.extras).get("shape")
     inner: Json = {"message": error.message}
     if shape is None:
-        inner |= {"type": word, "param": error.param, "code": code}
+        inner |= {"type": word, "param": error.param, "code": code or error.code}
     else:
         members = {"type": error.raw, "param": error.param, "code": error.code}
         inner |= {key: value for key, value in members.items() if value is not None}

@@ -60,9 +60,11 @@ SURFACE: Final = Surface(
     path="/v1/chat/completions",
     answer={"created": "created", "service_tier": "service_tier"},
     answer_members={
+        "id": "id",
         "stop": "choices[{}].finish_reason",
         "usage": "usage",
         "logprobs": "choices[{}].logprobs",
+        "citations": "choices[{}].message.annotations",
     },
     headers=frozenset({"openai-beta", "openai-organization", "openai-project"}),
     settings={
@@ -118,6 +120,8 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="messages",
+        names=True,
+        refusal="refusal",
         answer_path="choices[{}].message",
         plain_types=frozenset({"text", "function"}),
         ordered=False,

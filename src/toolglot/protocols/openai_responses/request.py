@@ -112,12 +112,7 @@ def _encode_input(body: Json, request: Request, ctx: Context) -> None:
         body["input"] = cast("Text", messages[0].parts[0]).text
         return
     items: list[Json] = []
-    ctx.place(messages)
     for message in messages:
-        if message.name is not None:
-            ctx.note(
-                "field-dropped", f"{ctx.where_turn(message)}.name", "messages have no name here"
-            )
         items.extend(encode_items(message, ctx))
     if items or ctx.foreign(NAME):
         body["input"] = items

@@ -117,13 +117,17 @@ def encode_head(response: Any, ctx: Context) -> Json:
 
 def _encode_id(response_id: str, ctx: Context) -> str:
     if ctx.answer_id:
-        ctx.note("value-respelled", "id", f"{response_id} is {ctx.answer_id} here")
+        path = ctx.answer_at("id")
+        if path:
+            ctx.note("value-respelled", path, f"{response_id} is {ctx.answer_id} here")
         return ctx.answer_id
     if response_id.startswith("resp_"):
         return response_id
     if not response_id:
         return ctx.new_id("resp_")
-    ctx.note("value-respelled", "id", "the id of a response begins with resp_")
+    path = ctx.answer_at("id")
+    if path:
+        ctx.note("value-respelled", path, "the id of a response begins with resp_")
     return "resp_" + response_id
 
 
@@ -389,7 +393,14 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     if own is not None and not ctx.foreign(NAME):
         return _encode_own_error(error, own, ctx)
     word, code, usual = ERROR_FROM[error.kind]
-    body = {"error": {"message": error.message, "type": word, "param": error.param, "code": code}}
+    body = {
+        "error": {
+            "message": error.message,
+            "type": word,
+            "param": error.param,
+            "code": code or error.code,
+        }
+    }
     return WireResponse(
         status=reply_status(error, usual, NAME, ctx),
         headers=headers_of(error, "x-request-id"),
