@@ -9,11 +9,18 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 PROMISED = {
+    "chat_with_functions": [
+        "`tide_table` answered:",
+        "4 messages, 2 rounds",
+    ],
     "check_requests": [
         "openai-chat: 2 findings",
         "the tool tide_table has no description",
         "the call call_1 of tide_table has no result",
         "openai-responses: 0 findings",
+    ],
+    "sdk_on_another_provider": [
+        "tide_table({'harbour': ",
     ],
     "tool_loop": [
         'tide_table({"harbour": "Lindis"})',

@@ -55,6 +55,20 @@ if TYPE_CHECKING:
         diagnose as diagnose,
         repair_history as repair_history,
     )
+    from toolglot.inprocess.chat import (
+        RequestFailedError as RequestFailedError,
+        TooManyRoundsError as TooManyRoundsError,
+        Transcript as Transcript,
+        achat as achat,
+        chat as chat,
+    )
+    from toolglot.inprocess.httpx_transport import (
+        AsyncTransport as AsyncTransport,
+        Transport as Transport,
+        async_client as async_client,
+        client as client,
+        transport as transport,
+    )
     from toolglot.ir import (
         ApiError as ApiError,
         FunctionTool as FunctionTool,
@@ -114,6 +128,10 @@ _NAMES = {
         UnknownProtocolError UntranslatableError
     """,
     "exchange": "Exchange",
+    "inprocess.chat": """
+        RequestFailedError TooManyRoundsError Transcript achat chat
+    """,
+    "inprocess.httpx_transport": "AsyncTransport Transport async_client client transport",
     "history": "Finding diagnose repair_history",
     "ir": "ApiError FunctionTool Message Reasoning Request Response Text ToolCall ToolResult",
     "lint": "Violation lint_stream",

@@ -484,10 +484,11 @@ class Context:
 
     def notes(self) -> tuple[Note, ...]:
         """All notes so far, with one for each field that could not be translated."""
-        if not self.in_protocol:
-            self._notes[:0] = self._leftover_notes()
-        # What was left refers to this context: keeping it would be a reference cycle.
-        self._left.clear()
+        if self._left:
+            if not self.in_protocol:
+                self._notes[:0] = self._leftover_notes()
+            # What was left refers to this context: keeping it would be a reference cycle.
+            self._left.clear()
         if self.spelled:
             return tuple([replace(each, path=self._respelled(each.path)) for each in self._notes])
         return tuple(self._notes)

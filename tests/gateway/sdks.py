@@ -58,8 +58,10 @@ class Anthropic:
     too_many = anthropic.RateLimitError
     bad_request = anthropic.BadRequestError
 
-    def __init__(self, url: str) -> None:
-        self.client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+    def __init__(self, url: str, http: Any = None) -> None:
+        self.client = anthropic.Anthropic(
+            base_url=url, api_key="none", max_retries=0, http_client=http and http()
+        )
         self.close = self.client.close
 
     def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
@@ -115,8 +117,10 @@ class Chat:
     too_many = openai.RateLimitError
     bad_request = openai.BadRequestError
 
-    def __init__(self, url: str) -> None:
-        self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    def __init__(self, url: str, http: Any = None) -> None:
+        self.client = openai.OpenAI(
+            base_url=f"{url}/v1", api_key="none", max_retries=0, http_client=http and http()
+        )
         self.close = self.client.close
 
     def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
@@ -175,8 +179,10 @@ class Responses:
     too_many = openai.RateLimitError
     bad_request = openai.BadRequestError
 
-    def __init__(self, url: str) -> None:
-        self.client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    def __init__(self, url: str, http: Any = None) -> None:
+        self.client = openai.OpenAI(
+            base_url=f"{url}/v1", api_key="none", max_retries=0, http_client=http and http()
+        )
         self.close = self.client.close
 
     def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
@@ -249,9 +255,11 @@ class Gemini:
     too_many = genai_errors.ClientError
     bad_request = genai_errors.ClientError
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, http: Any = None) -> None:
         options = genai_types.HttpOptions(
-            base_url=url, retry_options=genai_types.HttpRetryOptions(attempts=1)
+            base_url=url,
+            retry_options=genai_types.HttpRetryOptions(attempts=1),
+            httpx_client=http and http(),
         )
         self.client = genai.Client(api_key="none", http_options=options)
         self.close = self.client.close
@@ -305,8 +313,9 @@ class Ollama:
     too_many = ollama.ResponseError
     bad_request = ollama.ResponseError
 
-    def __init__(self, url: str) -> None:
-        self.client = ollama.Client(host=url)
+    def __init__(self, url: str, http: Any = None) -> None:
+        transport = {"transport": http()._transport} if http else {}
+        self.client = ollama.Client(host=url, **transport)
         self.close = self.client._client.close
 
     def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
@@ -377,7 +386,10 @@ def opening(protocol: str) -> list[Any]:
 
 
 @contextmanager
-def all_sdks(url: str) -> Any:
-    """One client of each kind for a gateway, as making one takes long."""
+def all_sdks(url: str, http: Any = None) -> Any:
+    """One client of each kind for a gateway, as making one takes long.
+
+    `http` makes the HTTP clients that the SDKs use in place of their own.
+    """
     with ExitStack() as stack:
-        yield {name: stack.enter_context(closing(make(url))) for name, make in SDKS.items()}
+        yield {name: stack.enter_context(closing(make(url, http))) for name, make in SDKS.items()}

@@ -3,7 +3,7 @@
 `tests/test_exports.py` sees to it that no name of `toolglot.__all__` is missing here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, assert_type
 
 import toolglot
@@ -172,3 +172,17 @@ def extensions(dialect: toolglot.Dialect) -> None:
     toolglot.register_dialect(dialect)
     toolglot.unregister_dialect(dialect.name)
     assert_type(toolglot.register_profile("mine", {"endpoints": []}), Profile)
+
+
+async def in_process(function: Callable[[str], str]) -> tuple[toolglot.Transcript, ...]:
+    toolglot.client("demo", library="httpx").close()
+    await toolglot.async_client(["demo"], config="toolglot.toml").aclose()
+    with toolglot.transport("openai/gpt-5.4", api_key="key") as transport:
+        assert_type(transport, toolglot.Transport)
+    async with toolglot.AsyncTransport() as other:
+        assert_type(other.receipts, list[dict[str, Any]])
+    try:
+        said = toolglot.chat("demo", "Hello.", tools=[function], max_tokens=9)
+        return said, await toolglot.achat("demo", [*said.messages, "And now?"])
+    except (toolglot.RequestFailedError, toolglot.TooManyRoundsError) as error:
+        return (assert_type(error.transcript, toolglot.Transcript),)

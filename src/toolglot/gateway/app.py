@@ -12,6 +12,7 @@ from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
 from toolglot.gateway.http.middleware import Middleware
+from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.conversations import ConversationEndpoints
@@ -60,6 +61,11 @@ class App:
         add_routes(router, admission, self._routes(admission, Sessions(self._storage.values)))
         self.handle = Middleware(router, lambda: self._relay.config.server.origins).handle
         """Answers a request."""
+
+    @property
+    def receipts(self) -> ReceiptLog:
+        """The receipts of earlier requests."""
+        return self._relay.receipts
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

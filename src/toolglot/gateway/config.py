@@ -241,7 +241,7 @@ def _read(raw: Mapping[str, Any]) -> tuple[Config, Iterable[tuple[str, str]]]:
         # A mapping is read entry by entry: the error then says in which.
         for name, table in named.items():
             where = f"providers.{name}"
-            providers[name] = _inferred(convert(table, Provider))
+            providers[name] = inferred(convert(table, Provider))
         where = ""
         config = convert({**raw, "providers": {} if named else given}, Config)
     except ValidationError as error:
@@ -251,7 +251,7 @@ def _read(raw: Mapping[str, Any]) -> tuple[Config, Iterable[tuple[str, str]]]:
     return config, _problems(config)
 
 
-def _inferred(provider: Provider) -> Provider:
+def inferred(provider: Provider) -> Provider:
     """A provider that is given by its address alone, with what that says about it."""
     if provider.base_url is None or provider.profile or provider.protocol:
         return provider

@@ -22,6 +22,7 @@ _AFFINITY: Final = 1024
 _SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id", "session-id")
 """Headers by which clients say which conversation they are in."""
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_DOTS: Final = frozenset({".", ".."})
 
 
 class Caller(Struct, frozen=True):
@@ -64,7 +65,8 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     @property
     def affinity(self) -> bytes:
         """What is the same for all requests of a conversation."""
-        named = next((self.headers[name] for name in _SESSIONS if self.headers.get(name)), "")
+        headers = self.headers
+        named = next((headers[name] for name in _SESSIONS if headers.get(name)), "")
         return named.encode() or self.body[:_AFFINITY]
 
 
@@ -74,7 +76,7 @@ def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> I
         seen = jsontext.glance(body)
     except DecodeError as problem:
         raise RequestRejectedError(errors.invalid_request(str(problem))) from None
-    surface = PROTOCOLS[protocol].SURFACE
+    surface, headers = PROTOCOLS[protocol].SURFACE, http.headers.lower
     if IN_PATH in surface.path:
         model, stream = _asked_in_path(http.match["call"], PROTOCOLS[protocol].API.operations)
         path = quote(path.rstrip("/"), safe="/:@")
@@ -92,8 +94,8 @@ def read_incoming(http: HttpRequest, protocol: str, path: str, body: bytes) -> I
         stream=stream,
         id=id_of(http),
         query=http.query,
-        headers=http.headers,
-        strict=http.headers.get("x-toolglot-strict", "").lower() in _TRUE,
+        headers=headers,
+        strict=headers.get("x-toolglot-strict", "").lower() in _TRUE,
         key=given_key(http),
     )
 
@@ -110,4 +112,4 @@ def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, boo
 
 def _is_name(model: str) -> bool:
     """Whether a text can name a model; providers may have it in a path, where dots would climb."""
-    return bool(model) and not {".", ".."}.intersection(model.split("/"))
+    return bool(model) and ("." not in model or not _DOTS.intersection(model.split("/")))

@@ -20,6 +20,7 @@ _BUFFER: Final = 2**18
 _LONGEST_HEAD: Final = 2**16
 _INFORMATIONAL: Final = 200
 _SWITCHING: Final = 101
+_NEVER: Final = float("inf")
 
 
 class ReplyError(Exception):
@@ -41,7 +42,7 @@ class Reply:
     def __init__(self, connection: "ClientConnection", status: int, headers: Headers) -> None:
         self.status, self.headers, self.url = status, headers, connection.url
         self._connection: ClientConnection | None = connection
-        self._decompress: Decompressor | None = decompressor(headers.get("content-encoding"))
+        self._decompress: Decompressor | None = decompressor(headers.lower.get("content-encoding"))
         self._pieces: list[bytes] = []
         self._size = 0
         self._done = self._paused = False
@@ -59,7 +60,7 @@ class Reply:
     @property
     def content_type(self) -> str:
         """The media type, without its parameters."""
-        return (self.headers.get("content-type") or "").partition(";")[0].strip().lower()
+        return self.headers.lower.get("content-type", "").partition(";")[0].strip().lower()
 
     def close(self) -> None:
         """Let go of the reply; a connection whose reply was not read to its end is closed."""
@@ -268,7 +269,7 @@ class ClientConnection(asyncio.Protocol):
     def pause_reading(self) -> None:
         if self.usable:
             cast("asyncio.Transport", self._transport).pause_reading()
-            self._deadline = float("inf")  # It is not the server that is silent.
+            self._deadline = _NEVER  # It is not the server that is silent.
 
     def resume_reading(self) -> None:
         if self.usable:
@@ -278,8 +279,8 @@ class ClientConnection(asyncio.Protocol):
     # --- silence ----------------------------------------------------------------------------------
 
     def _watch(self, seconds: float) -> None:
-        """Fail if nothing arrives for so long. One timer serves many reads: it looks at the
-        deadline when it rings, and is set again if that has moved.
+        """Fail if nothing arrives for so long. One timer serves many reads and many requests: it
+        looks at the deadline when it rings, and is set again if that has moved.
         """
         self._deadline = self.loop.time() + seconds
         if self._timer is None:
@@ -289,14 +290,11 @@ class ClientConnection(asyncio.Protocol):
             self._timer = self.loop.call_at(self._deadline, self._ring)
 
     def _stop_watching(self) -> None:
-        self._deadline = float("inf")
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._deadline = _NEVER
 
     def _ring(self) -> None:
         self._timer = None
-        if self._deadline == float("inf"):
+        if self._deadline == _NEVER:
             return
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._ring)
@@ -345,6 +343,9 @@ class ClientConnection(asyncio.Protocol):
             words = str(exc or "") or "the server closed the connection"
             self._fail(ConnectionDroppedError(words))
         self._stop_watching()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self.lost(self)
 
     def _fail(self, error: Exception) -> None:
@@ -393,9 +394,10 @@ class ClientConnection(asyncio.Protocol):
         if self._skipping:
             return
         headers = Headers(self._head)
+        found = headers.lower
         self._until_closed = (
-            "content-length" not in headers
-            and "chunked" not in (headers.get("transfer-encoding") or "").lower()
+            "content-length" not in found
+            and "chunked" not in found.get("transfer-encoding", "").lower()
         )
         self._reply = reply = Reply(self, status, headers)
         waiter, self._waiter = self._waiter, None

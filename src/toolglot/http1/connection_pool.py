@@ -106,7 +106,11 @@ class ConnectionPool:
         Raises a `ConnectError`, a `ConnectionDroppedError`, a `ReplyError` or a `TimeoutError`.
         """
         address = _address(url, proxy)
-        message = _message(method, address, query, headers, data)
+        head = _head(method, url, proxy, tuple(query.items()), tuple(headers.items()))
+        if data is None:
+            message = head + b"\r\n"
+        else:
+            message = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(data), data)
         connection = self._take(address.origin)
         if connection is None:
             async with asyncio.timeout(connect):
@@ -258,14 +262,16 @@ def _login(parts: SplitResult) -> str | None:
     return "Basic " + base64.b64encode(words.encode()).decode()
 
 
-def _message(
+@lru_cache(maxsize=64)
+def _head(
     method: str,
-    address: _Address,
-    query: Mapping[str, str],
-    headers: Mapping[str, str],
-    data: bytes | None,
+    url: str,
+    proxy: str | None,
+    query: tuple[tuple[str, str], ...],
+    headers: tuple[tuple[str, str], ...],
 ) -> bytes:
-    """A request as it is sent."""
+    """The head of a request but for the length of its body: the same for most requests."""
+    address = _address(url, proxy)
     origin, target = address.origin, address.target
     if address.query or query:
         joined = "&".join(filter(None, (address.query, urlencode(query))))
@@ -278,13 +284,11 @@ def _message(
         login = _address(origin.proxy, None).login
         if login is not None:
             own["Proxy-Authorization"] = login
-    given = {name.lower() for name in headers}
+    given = {name.lower() for name, _ in headers}
     own = {name: value for name, value in own.items() if name.lower() not in given}
-    if data is not None:
-        own["Content-Length"] = str(len(data))
     try:
-        head = f"{method} {target} HTTP/1.1\r\n".encode("ascii")
-        return b"".join((head, encode_headers(own), encode_headers(headers), b"\r\n", data or b""))
+        line = f"{method} {target} HTTP/1.1\r\n".encode("ascii")
+        return b"".join((line, encode_headers(own), encode_headers(dict(headers))))
     except ValueError as error:
         raise ConnectError(str(error)) from None
 

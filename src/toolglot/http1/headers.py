@@ -14,12 +14,16 @@ _SINGLE: Final = frozenset({
 
 
 class Headers(Mapping[str, str]):
-    """The headers of a message that came in. Lookups ignore case."""
+    """The headers of a message that came in. Lookups ignore case.
 
-    __slots__ = ("_found", "repeated")
+    `lower` is the plain dictionary behind them. It is looked up where every request passes: with
+    names in lower case that takes a tenth of the time.
+    """
+
+    __slots__ = ("lower", "repeated")
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
-        found: dict[str, str] = {}
+        self.lower = found = dict[str, str]()
         self.repeated: set[str] = set()
         """Names that came more than once."""
         for name, value in raw:
@@ -30,17 +34,16 @@ class Headers(Mapping[str, str]):
             self.repeated.add(key)
             if key not in _SINGLE:
                 found[key] += ", " + value.decode("utf-8", "surrogateescape")
-        self._found = found
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "Headers":
         """Headers that are text already."""
         made = cls(())
-        made._found.update((name.lower(), value) for name, value in given.items())
+        made.lower.update((name.lower(), value) for name, value in given.items())
         return made
 
     def __getitem__(self, name: str) -> str:
-        found = self._found
+        found = self.lower
         return found[name] if name in found else found[name.lower()]
 
     @overload
@@ -51,17 +54,17 @@ class Headers(Mapping[str, str]):
 
     def get(self, name: str, /, default: Any = None) -> Any:
         """The value of a header, without the detour of an exception."""
-        found = self._found.get(name)
-        return found if found is not None else self._found.get(name.lower(), default)
+        found = self.lower.get(name)
+        return found if found is not None else self.lower.get(name.lower(), default)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found or (isinstance(name, str) and name.lower() in self._found)
+        return name in self.lower or (isinstance(name, str) and name.lower() in self.lower)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self.lower)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self.lower)
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:

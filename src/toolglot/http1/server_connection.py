@@ -236,10 +236,11 @@ class ServerConnection(asyncio.Protocol):
             self._muted = False  # The head was repeated; what follows is new.
             return
         parser, headers = self._parser, Headers(self._head)
+        found = headers.lower
         self._head, self._head_size, self._in_head = [], 0, False
         target, self._target = self._target, b""
         old = parser.get_http_version() == "1.0"
-        if not old and "host" not in headers:
+        if not old and "host" not in found:
             raise ValueError("expected a Host header")
         if headers.repeated and not _ONCE.isdisjoint(headers.repeated):
             raise ValueError(f"expected {' and '.join(_ONCE & headers.repeated)} once")
@@ -255,7 +256,7 @@ class ServerConnection(asyncio.Protocol):
         # The parser believes that another protocol begins. Unless it is one that we speak, the body
         # comes next; see `_other_protocol`.
         self._muted = bool(parser.should_upgrade()) and not wants_websocket(headers)
-        length = headers.get("content-length") or ""
+        length = found.get("content-length", "")
         if length.isdigit() and int(length) > self.limits.body_size:
             self._fail_body(BodyTooLargeError(self.limits.body_size))
         if self.current is None:

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
@@ -58,20 +57,23 @@ class HttpRequest(Mapping[str, Any]):
         """Whether an answer has begun."""
         self._body = RequestBody(self)
         self._values: dict[str, Any] = {}
+        self._query: Mapping[str, str] | None = None
 
-    @cached_property
+    @property
     def path(self) -> str:
         """The path, with its escapes undone."""
         raw = self.raw_path
         return unquote(raw) if "%" in raw else raw
 
-    @cached_property
+    @property
     def query(self) -> Mapping[str, str]:
         """The query; of a repeated name the first value."""
         if not self.query_string:
             return {}
-        pairs = parse_qsl(self.query_string, keep_blank_values=True, max_num_fields=1000)
-        return dict(reversed(pairs))
+        if self._query is None:
+            pairs = parse_qsl(self.query_string, keep_blank_values=True, max_num_fields=1000)
+            self._query = dict(reversed(pairs))
+        return self._query
 
     @property
     def remote(self) -> str:
@@ -104,7 +106,6 @@ class HttpRequest(Mapping[str, Any]):
     def move_to(self, raw_path: str) -> None:
         """Treat the request as one at another path."""
         self.raw_path = raw_path
-        self.__dict__.pop("path", None)
 
     def clone(
         self, *, headers: Headers | None = None, raw_path: str | None = None
@@ -127,6 +128,10 @@ class HttpRequest(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A value, without the detour of an exception."""
+        return self._values.get(name, default)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._values[name] = value
@@ -169,7 +174,7 @@ class RequestBody:
         if len(self._pieces) > 1:
             self._pieces = [b"".join(self._pieces)]
         body = self._pieces[0] if self._pieces else b""
-        encoding = self._request.headers.get("content-encoding")
+        encoding = self._request.headers.lower.get("content-encoding")
         return body if not encoding or not body else _decompress(body, encoding, self._limit)
 
     @property

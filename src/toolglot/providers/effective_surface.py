@@ -23,11 +23,19 @@ def surface_for(
     What is known of its family comes first, then the rules of the provider, then what the user
     says. Equal rules give the same object, which the cache of tools depends on.
     """
-    if provider is None and not overrides:
-        return get_protocol(protocol).SURFACE
+    if not overrides:
+        return _usual(provider, protocol, model)
     rules = rules_for(provider, protocol, model) if provider is not None else ()
     family = family_of(model) if provider is not None else None
     return _made(_Key(protocol, family, rules, overrides))
+
+
+@lru_cache(maxsize=1024)
+def _usual(provider: str | None, protocol: str, model: str) -> Surface:
+    """The same where the user says nothing."""
+    if provider is None:
+        return get_protocol(protocol).SURFACE
+    return _made(_Key(protocol, family_of(model), rules_for(provider, protocol, model), None))
 
 
 def made_of(protocol: str, family: ModelFamily | None, rules: tuple[ProviderRule, ...]) -> Surface:

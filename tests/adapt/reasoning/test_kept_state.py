@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.counting import grows_linearly
 from tests.signed_turns import CALLS, THOUGHT, asked, native_answer, stripped, turn
 
 from toolglot import ir
@@ -229,3 +230,22 @@ def test_another_conversation_gets_nothing():
     hello = ir.Message(role="user", parts=(ir.Text(text="Hello."),))
     other = replace(other, messages=(hello, *other.messages[1:]))
     assert [found(kept, keys) for keys in keys_of(other).values()] == [None]
+
+
+def keys_of_turns(turns, order=1):
+    call = ir.ToolCall(id="c", name="read", arguments='{"path": "a"}')
+    said = ir.Message(role="assistant", parts=(call,))
+    result = ir.Message(role="user", parts=(ir.ToolResult(id="c"),))
+    request = ir.Request(model="m", messages=(said, result) * turns)
+    missing = missing_state(request, get_protocol("openai-chat").SURFACE)
+    return [tuple(keys) for keys in list(missing.values())[::order]]
+
+
+def test_each_turn_has_a_key_of_its_own_in_whatever_order_they_are_asked_for():
+    keys = keys_of_turns(5)
+    assert len(set(keys)) == 5
+    assert keys_of_turns(5, order=-1) == keys[::-1]
+
+
+def test_the_keys_of_a_long_history_take_time_in_proportion_to_its_length():
+    assert grows_linearly(keys_of_turns, 20)

@@ -44,6 +44,19 @@ def test_what_is_put_is_there_at_once_and_after_the_commit(opened):
     asyncio.run(run())
 
 
+def test_a_kind_of_which_nothing_was_put_need_not_be_looked_for(opened):
+    async def run():
+        async with opened() as store:
+            assert not await store.may_hold("state", "alice")
+            await store.put("state", "s1", b"one", "alice")
+            assert await store.may_hold("state", "alice")
+            await store.flush()
+            assert await store.may_hold("state", "alice")
+            assert not await store.may_hold("other", "alice")
+
+    asyncio.run(run())
+
+
 def test_nobody_sees_what_others_own(opened):
     async def run():
         async with opened() as store:

@@ -9,6 +9,7 @@ and the arguments of that call, how the conversation began, and how often the sa
 before.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -90,19 +91,31 @@ class StateKeys:
 class _Conversation:
     """What tells a call from others with the same name and arguments."""
 
-    __slots__ = ("_beginning", "_calls")
+    __slots__ = ("_beginning", "_calls", "_counted", "_seen")
 
     def __init__(self, request: Request, calls: list[ToolCall]) -> None:
         self._calls = calls
         first = next((each for each in request.messages if each.role == "user"), None)
         texts = [part.text for part in first.parts if isinstance(part, Text)] if first else []
         self._beginning = "".join(texts).strip()
+        self._counted = 0
+        self._seen: Counter[tuple[str, str]] = Counter()
+        """How often each call was made in the turns that were counted so far."""
 
     def key_of(self, call: ToolCall, number: int) -> str:
-        """The key of the first call of a turn, before which there were so many turns with calls."""
-        same = [_canonical(each) for each in self._calls[:number] if each.name == call.name]
+        """The key of the first call of a turn, before which there were so many turns with calls.
+
+        Asked for in their order, each call is read once, and not once for every turn after it: that
+        took 11 of 27 milliseconds of a request with 150 turns.
+        """
+        if number < self._counted:
+            self._counted = 0
+            self._seen.clear()
+        for each in self._calls[self._counted : number]:
+            self._seen[each.name, _canonical(each)] += 1
+        self._counted = number
         arguments = _canonical(call)
-        return _key(self._beginning, call.name, arguments, str(same.count(arguments)))
+        return _key(self._beginning, call.name, arguments, str(self._seen[call.name, arguments]))
 
 
 def _first_calls(messages: tuple[Message, ...]) -> list[tuple[list[int], ToolCall]]:

@@ -52,8 +52,10 @@ class Client:
         """Close all connections."""
         self._pool.close()
 
-    async def send(self, request: OutboundRequest) -> Reply | SendFailure:
-        """The reply as soon as it begins."""
+    async def send(
+        self, request: OutboundRequest, headers: Mapping[str, str] | None = None
+    ) -> Reply | SendFailure:
+        """The reply as soon as it begins; `headers` are sent in place of those in the request."""
         wait = request.timeouts
         try:
             return await self._pool.request(
@@ -61,7 +63,7 @@ class Client:
                 request.url,
                 data=request.data,
                 query=request.query,
-                headers=request.headers,
+                headers=request.headers if headers is None else headers,
                 proxy=request.proxy,
                 connect=wait.connect,
                 first_byte=wait.first_byte,

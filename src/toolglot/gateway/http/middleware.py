@@ -51,7 +51,7 @@ class Middleware:
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """One coroutine and not several, because each is resumed whenever something was awaited."""
-        origin = request.headers.get("origin")
+        origin = request.headers.lower.get("origin")
         if origin is not None:
             rejected = self._check_origin(request, origin)
             if rejected is not None:

@@ -83,11 +83,11 @@ async def translate(
             asked, echo = await session.request_for(
                 exchange, target.name, built_in=upstream is None
             )
-        if upstream is None or (memory is not None and exchange.client != exchange.provider):
+        if upstream is None:
             exchange.decode_request(asked, request.path)
-        if upstream is not None:
+        else:
             if memory is not None:
-                await memory.restore(request.owner, exchange)
+                await memory.restore(request.owner, exchange, asked, request.path)
             sent = exchange.request(asked, request.path, _query(request, exchange.provider))
             _refuse_nothing(exchange)
     except UntranslatableError as error:
@@ -127,7 +127,9 @@ def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemet
         asked=attempt.asked,
         echo=attempt.echo,
     )
-    log_lines(request.id, _tool_lines(request, attempt.asked, attempt.exchange.provider, sent))
+    if telemetry.shows_contents:
+        lines = _tool_lines(request, attempt.asked, attempt.exchange.provider, sent)
+        log_lines(request.id, lines)
     if trace := telemetry.trace_headers():
         return replace(attempt, outbound=replace(outbound, headers={**outbound.headers, **trace}))
     return attempt
@@ -212,7 +214,8 @@ def _outbound(
 
 def _query(request: IncomingRequest, provider: str) -> dict[str, str]:
     """The client's query without its key; streams are requested as server-sent events."""
-    query = {name: value for name, value in request.query.items() if name != "key"}
+    given = request.query
+    query = {name: value for name, value in given.items() if name != "key"} if given else {}
     if request.stream and get_protocol(provider).SURFACE.stream.array:
         query["alt"] = "sse"
     return query
@@ -223,4 +226,5 @@ def _passed(request: IncomingRequest, provider: str) -> Mapping[str, str]:
     if provider != request.protocol:
         return {}
     names = get_protocol(provider).SURFACE.headers
-    return {name: request.headers[name] for name in names if name in request.headers}
+    headers = request.headers
+    return {name: headers[name] for name in names if name in headers}

@@ -110,7 +110,7 @@ class Delivery:
                 answer = exchange.response(
                     body,
                     status=reply.status,
-                    headers=reply.headers,
+                    headers=reply.headers.lower,
                     stream=self._request.stream,
                 )
         except DecodeError as error:
@@ -299,7 +299,11 @@ class Delivery:
     # --- writing ----------------------------------------------------------------------------------
 
     async def _whole(self, attempt: Attempt | None, answer: Answer) -> None:
-        forwarded = {name: answer.headers[name] for name in answer.headers if _is_forwarded(name)}
+        forwarded = {
+            name: value
+            for name, value in answer.headers.items()
+            if name in _FORWARDED or "ratelimit" in name
+        }
         headers = {**forwarded, "Content-Type": JSON, **self._own_headers(attempt)}
         self._telemetry.client_response(answer.status, headers)
         self._telemetry.client_chunk(answer.data)
@@ -352,7 +356,7 @@ class Delivery:
             "provider": attempt.target.name,
             "protocol": exchange.provider,
             "model": request.model,
-            "notes": exchange.notes,
+            "notes": self._telemetry.receipt.notes,
         }
         self._receipts.add(request.owner, request.id, receipt, self._most_receipts)
 
@@ -368,7 +372,3 @@ def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | Non
 def _summary(receipt: Receipt) -> str:
     counts = " ".join(f"{name}={n}" for name, n in receipt.counts().items() if n)
     return f"{counts}; {','.join(receipt.codes())}"
-
-
-def _is_forwarded(header: str) -> bool:
-    return header in _FORWARDED or "ratelimit" in header

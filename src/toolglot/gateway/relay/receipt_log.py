@@ -20,3 +20,7 @@ class ReceiptLog:
     def get(self, owner: str, request_id: str) -> Json | None:
         """A receipt of the same owner; None if it is not stored."""
         return self._receipts.get((owner, request_id))
+
+    def of(self, owner: str) -> list[Json]:
+        """All receipts of an owner, the oldest first."""
+        return [receipt for (whose, _), receipt in self._receipts.items() if whose == owner]

@@ -9,8 +9,6 @@ import asyncio
 import random
 import time
 
-from msgspec.structs import replace
-
 from toolglot import demo
 from toolglot.attempts import (
     Ask,
@@ -158,7 +156,7 @@ class Relay:
         with telemetry.waiting():
             if step.pause:
                 await asyncio.sleep(step.pause)
-            reply = await self.client.send(replace(outbound, headers=headers))
+            reply = await self.client.send(outbound, headers)
             mendable = await mender.is_mendable(attempt, reply, attempts)
         jitter = random.random()  # noqa: S311 - not for secrets
         after = attempts.after(_outcome(upstream.name, reply, mendable=mendable), jitter=jitter)

@@ -31,7 +31,8 @@ class Admission:
     def begin(self, http: HttpRequest, protocol: str) -> RequestTelemetry:
         """Start the telemetry of a request for a model, before it is read."""
         http[PROTOCOL] = protocol
-        headers = {name: http.headers[name] for name in _TRACED if name in http.headers}
+        given = http.headers.lower
+        headers: dict[str, str] = {name: given[name] for name in _TRACED if name in given}
         return self.telemetry.start_request(id_of(http), protocol, headers)
 
     async def identify(

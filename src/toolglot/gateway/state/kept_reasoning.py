@@ -21,8 +21,11 @@ class KeptReasoning:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def restore(self, owner: str, exchange: Exchange) -> None:
+    async def restore(self, owner: str, exchange: Exchange, body: bytes, path: str) -> None:
         """Put the state of earlier responses back into a request."""
+        if exchange.client == exchange.provider or not await self._store.may_hold(_KIND, owner):
+            return
+        exchange.decode_request(body, path)
         kept: dict[int, str] = {}
         for index, keys in exchange.missing_state().items():
             for key in keys:

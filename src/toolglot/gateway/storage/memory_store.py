@@ -27,7 +27,12 @@ class MemoryStore:
     ) -> None:
         self._ttl, self._max_bytes, self._clock = ttl_seconds, max_bytes, clock
         self._values: OrderedDict[Address, tuple[bytes, float]] = OrderedDict()
+        self._kinds: set[str] = set()
+        """The kinds of all values that were ever put."""
         self._bytes = 0
+
+    async def may_hold(self, kind: str, owner: str) -> bool:  # noqa: ARG002 - kinds are few, owners may be many
+        return kind in self._kinds
 
     async def get(self, kind: str, key: str, owner: str) -> bytes | None:
         address = address_of(kind, key, owner)
@@ -48,6 +53,7 @@ class MemoryStore:
             log_too_large(kind, size)
             return
         self._values[address] = value, self._clock()
+        self._kinds.add(kind)
         self._bytes += size
         while self._bytes > self._max_bytes:
             self._remove(next(iter(self._values)))

@@ -76,6 +76,11 @@ class SqliteStore:
             return pending.value if self._oldest() < pending.at else None
         return await self._reader.run(_get, address, self._oldest())
 
+    async def may_hold(self, kind: str, owner: str) -> bool:
+        if self._pending:
+            return True  # It is not worth looking which.
+        return await self._reader.run(_holds, address_of(kind, "", owner))
+
     async def put(self, kind: str, key: str, value: bytes, owner: str) -> None:
         address = address_of(kind, key, owner)
         size = stored_size(address, value)
@@ -154,6 +159,11 @@ def _get(db: sqlite3.Connection, address: Address, oldest: float) -> bytes | Non
     """
     row = db.execute(question, (*address, oldest)).fetchone()
     return None if row is None else bytes(row[0])
+
+
+def _holds(db: sqlite3.Connection, address: Address) -> bool:
+    question = "SELECT 1 FROM stored WHERE owner = ? AND kind = ? LIMIT 1"
+    return db.execute(question, address[:2]).fetchone() is not None
 
 
 def _list(db: sqlite3.Connection, address: Address, limit: int, oldest: float) -> tuple[str, ...]:

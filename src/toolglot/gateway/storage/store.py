@@ -21,6 +21,10 @@ class Store(Protocol):
         """The value, if there is one."""
         ...
 
+    async def may_hold(self, kind: str, owner: str) -> bool:
+        """Whether there may be any value of a kind: False saves looking for many one by one."""
+        ...
+
     async def put(self, kind: str, key: str, value: bytes, owner: str) -> None:
         """Store a value, in place of an older one."""
         ...

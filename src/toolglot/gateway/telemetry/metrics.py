@@ -98,12 +98,13 @@ class Metrics:
             self._retries.add(record.retries, provider)
         if record.mended:
             self._mended.add(1, provider, record.mended)
-        for code, count in record.receipt.codes().items():
-            self._notes.add(count, code)
-        if record.usage is not None:
+        notes, tokens, usage = self._notes.values, self._tokens.values, record.usage
+        for note in record.receipt.notes:
+            notes[(note.code,)] += 1
+        if usage is not None:
             for kind in TOKEN_KINDS:
-                if count := getattr(record.usage, kind):
-                    self._tokens.add(count, provider, model, kind)
+                if count := getattr(usage, kind):
+                    tokens[provider, model, kind] += count
 
     def set_breaker(self, upstream: str, state: str) -> None:
         """Show that the breaker of a provider is `closed`, `half-open` or `open`."""

@@ -6,6 +6,7 @@ has a registry of its own and the label `worker`, because a scrape reaches only 
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -43,14 +44,15 @@ class Counter(Metric):
 
     def __init__(self, name: str, meaning: str, *labels: str) -> None:
         super().__init__(name, meaning, *labels)
-        self._values: dict[Labels, float] = {}
+        self.values: dict[Labels, float] = defaultdict(int)
+        """The numbers by their labels; whoever adds to many of them does so here."""
 
     def add(self, amount: float, *values: str) -> None:
         """Add an amount."""
-        self._values[values] = self._values.get(values, 0) + amount
+        self.values[values] += amount
 
     def samples(self) -> Iterator[tuple[str, Labels, Labels, float]]:
-        for values, number in self._values.items():
+        for values, number in self.values.items():
             yield "", self.labels, values, number
 
 
@@ -61,7 +63,7 @@ class Gauge(Counter):
 
     def set(self, number: float, *values: str) -> None:
         """Set the current value."""
-        self._values[values] = number
+        self.values[values] = number
 
 
 class Histogram(Metric):

@@ -71,7 +71,15 @@ class Telemetry:
 class RequestTelemetry:
     """Follows one request from its first byte to the last of its response."""
 
-    __slots__ = ("_body", "_exchange", "_recording", "_telemetry", "_waiting", "record")
+    __slots__ = (
+        "_body",
+        "_complete",
+        "_exchange",
+        "_recording",
+        "_telemetry",
+        "_waiting",
+        "record",
+    )
 
     def __init__(self, telemetry: Telemetry, record: RequestRecord) -> None:
         self.record = record
@@ -83,6 +91,12 @@ class RequestTelemetry:
         """The response as received and as sent, where tool calls are logged."""
         if LOGGER.isEnabledFor(DEBUG):
             self._body = [], []
+        self._complete = False
+
+    @property
+    def shows_contents(self) -> bool:
+        """Whether the log shows how tools and calls change, which takes time to find out."""
+        return self._body is not None
 
     def waiting(self) -> WaitingTime:
         """A context in which the provider or the client is waited for; it is not overhead."""
@@ -92,11 +106,13 @@ class RequestTelemetry:
 
     def translating(self, exchange: Exchange) -> None:
         """The request is about to be translated for a target."""
-        self._exchange = exchange
+        self._exchange, self._complete = exchange, False
 
     @property
     def receipt(self) -> Receipt:
         """What was changed for the target that was asked last, and in its response."""
+        if self._complete:
+            return self.record.receipt
         return self._exchange.receipt if self._exchange is not None else Receipt()
 
     def upstream_request(
@@ -189,8 +205,10 @@ class RequestTelemetry:
 
     def completed(self, usage: Usage | None, stops: tuple[StopReason, ...] = ()) -> None:
         """The provider's response is complete, with the tokens that it counts."""
-        self.record.usage = usage
-        self.record.finish_reasons = tuple(stop.kind for stop in stops)
+        record = self.record
+        record.usage, record.receipt = usage, self.receipt
+        record.finish_reasons = tuple([stop.kind for stop in stops])
+        self._complete = True  # From now on nothing is changed.
 
     def failed(self, error: ApiError | None) -> None:
         """The request failed, if there is an error."""
@@ -215,7 +233,8 @@ class RequestTelemetry:
                 self._recording.meta.clock = tuple(self._exchange.clock_readings)
             self._recording.end(receipt, error)
         self._telemetry.end_request(record)
-        log_lines(record.request_id, self._changed_calls())
+        if self._body is not None:
+            log_lines(record.request_id, self._changed_calls())
 
     def _changed_calls(self) -> Iterator[str]:
         """How the tool calls of the response changed on their way to the client."""

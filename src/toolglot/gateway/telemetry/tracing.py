@@ -129,7 +129,7 @@ def otlp_tracing(endpoint: str | None = None, service: str = "toolglot") -> Open
 
 def _trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The client's trace context; empty if it is malformed."""
-    if not _TRACEPARENT.fullmatch(headers.get("traceparent", "")):
+    if not headers or not _TRACEPARENT.fullmatch(headers.get("traceparent", "")):
         return {}
     return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
 

@@ -1,0 +1,1 @@
+"""The gateway inside a program: a transport for SDKs, and a tool loop. No port, no thread."""
