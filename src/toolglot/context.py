@@ -228,6 +228,7 @@ class Context:
         "kept_state",
         "known",
         "made_here",
+        "members",
         "options",
         "places",
         "queued",
@@ -273,6 +274,8 @@ class Context:
         self.whole: WholeAnswer | None = None
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
+        self.members: dict[str, str] = {}
+        """Paths of what an answer says in another place than usual; see `answer_at`."""
         self.places: Places | None = None
         """Where the parts of a request or of a whole answer stand in the source."""
         self.known: object = None
@@ -458,7 +461,7 @@ class Context:
         if source is None:
             return field
         if field:
-            return source.answer_members.get(field, field).format(choice)
+            return self.members.get(field) or source.answer_members.get(field, field).format(choice)
         return source.messages.answer_path.format(choice) or source.messages.content
 
     def tool_at(self, index: int) -> str:

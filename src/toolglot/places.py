@@ -149,9 +149,10 @@ def part_path(surface: Surface, holder: Holder, place: int) -> str:
     support, parts = surface.messages, holder.parts
     part, content = parts[place], parts
     if not support.holds_calls:
-        if isinstance(part, ToolCall) and surface.calls.member:
-            number = sum(isinstance(each, ToolCall) for each in parts[:place])
-            return _joined(holder.path, f"{surface.calls.member}[{number}]")
+        member = surface.calls.member
+        if member and _is_call(part, member):
+            number = sum(_is_call(each, member) for each in parts[:place])
+            return _joined(holder.path, f"{member}[{number}]")
         if isinstance(part, _BESIDE) or (isinstance(part, Opaque) and len(parts) == 1):
             return holder.path
         if isinstance(part, Refusal) and support.refusal and not part.extras:
@@ -164,6 +165,13 @@ def part_path(surface: Surface, holder: Holder, place: int) -> str:
     if holder.is_bare and _is_one_text(content):
         return _joined(holder.path, support.content)
     return _joined(holder.path, f"{support.content}[{place}]")
+
+
+def _is_call(part: Part, member: str) -> bool:
+    """Whether a part stands among the calls, of which some may be of a type unknown here."""
+    if isinstance(part, Opaque):
+        return part.type.startswith(f"{member}.")
+    return isinstance(part, ToolCall)
 
 
 def _is_one_text(parts: tuple[Part, ...]) -> bool:

@@ -479,9 +479,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     """What an answer says of itself beside its id and model: interlingua field to wire path."""
 
     answer_members: Mapping[str, str] = {}
-    """Where an answer says why it stopped, what it used and so on: the same for `id`, `stop`,
-    `sequence` (that stopped it), `usage`, `logprobs` and `citations` (if they stand apart from the
-    text), with `{}` for the number of the choice. Empty: it does not say that."""
+    """Where an answer says why it stopped, what it used and so on: the same for `id`, `choices`,
+    `stop`, `sequence` (that stopped it), `usage`, `logprobs` and `citations` (if they stand apart
+    from the text), with `{}` for the number of the choice. Empty: it does not say that."""
 
     models: str = "/v1/models"
     """Where it lists its models."""

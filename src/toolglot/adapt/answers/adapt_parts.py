@@ -154,7 +154,7 @@ class AdaptParts:
     def _kept(self, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
         if len(choices) > 1 and not self._target.messages.many_choices:
             words = f"{self._target.name} has one answer; {len(choices) - 1} left out"
-            self._ctx.note("choices-dropped", "choices", words)
+            self._ctx.note("choices-dropped", self._ctx.answer_at("choices"), words)
             return choices[:1]
         return choices or (Choice(parts=()),)
 

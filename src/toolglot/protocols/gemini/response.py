@@ -60,7 +60,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     return Response(
         id=response_id,
         model=fields.maybe_text("modelVersion") or "",
-        choices=choices or (_blocked(fields.peek("promptFeedback")),),
+        choices=choices or (_blocked(fields.peek("promptFeedback"), ctx),),
         usage=decode_usage(fields.maybe_fields("usageMetadata")),
         created=fields.maybe_text("createTime"),
         extras=with_variants(fields.rest(), variants),
@@ -173,9 +173,11 @@ def encode_content(parts: tuple[Part, ...], ctx: Context) -> Json:
     return {"parts": written, "role": "model"} if written else {"role": "model"}
 
 
-def _blocked(feedback: Any) -> Choice:
+def _blocked(feedback: Any, ctx: Context) -> Choice:
     """The one choice of a response without candidates: a prompt that was blocked, or nothing."""
     stop = blocked(feedback)
+    if stop is not None:
+        ctx.members["stop"] = "promptFeedback.blockReason"
     return Choice(parts=(), stop=stop, extras={VARIANTS: {"without": ("candidate",)}})
 
 

@@ -67,6 +67,7 @@ SURFACE: Final = Surface(
     answer={"created": "createTime"},
     answer_members={
         "id": "responseId",
+        "choices": "candidates",
         "stop": "candidates[{}].finishReason",
         "usage": "usageMetadata",
         "logprobs": "candidates[{}].logprobsResult",
@@ -79,7 +80,7 @@ SURFACE: Final = Surface(
         "tools": "tools",
         "tool_choice": "toolConfig.functionCallingConfig",
         "reasoning": "generationConfig.thinkingConfig",
-        "output": "generationConfig.responseMimeType",
+        "output": "generationConfig",
         "service_tier": "serviceTier",
         "store": "store",
     },
