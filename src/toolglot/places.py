@@ -58,7 +58,7 @@ class Places:
         self._messages = messages
         self._holders: Sequence[Holder] | None = None
         self._by_part: dict[int, tuple[Holder, int]] = {}
-        self._by_call: dict[tuple[type[Part], str], tuple[Holder, int]] = {}
+        self._by_call: dict[tuple[type[Part], str], tuple[Holder, int] | None] = {}
         self._moved: dict[int, tuple[Part | Message, str]] = {}
 
     def move(self, part: Part | Message, path: str) -> None:
@@ -112,7 +112,9 @@ class Places:
                 for place, part in enumerate(holder.parts):
                     self._by_part.setdefault(id(part), (holder, place))
                     if isinstance(part, ToolCall | ToolResult):
-                        self._by_call.setdefault((type(part), part.id), (holder, place))
+                        key = type(part), part.id
+                        # An id that was used twice tells nothing.
+                        self._by_call[key] = None if key in self._by_call else (holder, place)
         return self._holders
 
 
