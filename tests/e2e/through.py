@@ -10,9 +10,13 @@ from toolglot.gateway.config import Config
 
 
 @asynccontextmanager
-async def gateway(upstream: StrictUpstream, url: str) -> AsyncIterator[str]:
-    """A gateway that sends all requests to one model of one strict upstream."""
-    providers = {"strict": upstream.at(url, retries=2)}
+async def gateway(upstream: StrictUpstream, url: str, *, mends: bool = False) -> AsyncIterator[str]:
+    """A gateway that sends all requests to one model of one strict upstream.
+
+    Nothing is mended, so that a request that is refused is seen, unless the answers are at fault.
+    """
+    mend = "on" if mends else "off"
+    providers = {"strict": upstream.at(url, retries=2, mend=mend)}
     routes = (to(f"strict/{upstream.model}"),)
     async with serving(Config(providers=providers, routes=routes)) as base:
         yield base

@@ -21,7 +21,7 @@ _NAMELESS = {("opencode", "gemini")}
 MOST_REQUESTS = 40
 """A client that asks more often goes round in circles."""
 
-Through = Callable[[StrictUpstream, str], AbstractAsyncContextManager[str]]
+Through = Callable[..., AbstractAsyncContextManager[str]]
 """The address of a gateway, from the upstream behind it and the address of that."""
 
 
@@ -89,7 +89,8 @@ async def attempt(trial: Trial, root: Path, through: Through) -> Outcome:
         keeps_ids=(trial.client, trial.protocol) not in _NAMELESS,
         spares_checks=True,
     )
-    async with scripted as upstream, through(trial.upstream, upstream.url) as url:
+    mends = trial.scenario == "sloppy"
+    async with scripted as upstream, through(trial.upstream, upstream.url, mends=mends) as url:
         ran = await drive(
             trial.client,
             trial.protocol,

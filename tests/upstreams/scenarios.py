@@ -253,16 +253,23 @@ def cut(asked: Asked, stage: Stage) -> Reply | Failure:
     return one_tool(asked, stage)
 
 
+def _is_check(asked: Asked) -> bool:
+    """Whether this is the small request before a client starts. A client that makes room in its
+    conversation asks without tools, too.
+    """
+    return not asked.tools and "Say yes." in asked.text
+
+
 def overflow(asked: Asked, stage: Stage) -> Reply | Failure:
     """The conversation is too long for the model."""
-    if stage.spares_checks and not asked.tools:
+    if stage.spares_checks and _is_check(asked):
         return Reply((Say("Yes."),))
     return Failure("overflow", "")
 
 
 def refused(asked: Asked, stage: Stage) -> Reply | Failure:
     """An error whose words the user should get to see."""
-    if stage.spares_checks and not asked.tools:
+    if stage.spares_checks and _is_check(asked):
         return Reply((Say("Yes."),))
     return Failure("invalid", "The moon is in the wrong house.")
 

@@ -36,6 +36,7 @@ from toolglot.cli import (
     translate_document,
     usage,
 )
+from toolglot.cli.parser import Parser
 from toolglot.errors import ToolglotError
 
 _COMMANDS: Final = (
@@ -102,16 +103,22 @@ def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="toolglot",
         description="Translate LLM requests, responses and tool calls between protocols.",
         epilog="`toolglot COMMAND --help` explains a command, with examples.",
     )
+    parser.set_defaults(run=partial(_help, parser))
     parser.add_argument("--version", action="version", version=f"toolglot {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for command in _COMMANDS:
         command.add(commands)
     return parser
+
+
+def _help(parser: argparse.ArgumentParser, _args: argparse.Namespace) -> int:
+    parser.print_help()
+    return 0
 
 
 def _speak_utf8() -> None:

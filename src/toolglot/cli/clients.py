@@ -5,7 +5,7 @@ this one run, or in a file of a temporary folder that is deleted after it. Each 
 with the version that it names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -23,7 +23,7 @@ class File(Struct, frozen=True):
     """A JSON file in the temporary folder."""
 
     content: dict[str, Any]
-    over: str
+    over: str = ""
     """The user's own file, below the home folder: its settings stay unless they are set here."""
 
 
@@ -54,10 +54,15 @@ class AgentClient(Struct, frozen=True):
     setups: Mapping[str, ClientSetup]
     """By protocol; the first is the default. It should be one in which the client returns reasoning
     state, which few do in Chat Completions."""
-    needs_model: bool = False
-    """Whether it has no model of its own choice."""
+    usual_model: str = ""
+    """A model that it asks for by itself; none: it must be told."""
     hint: str = ""
     """What a user must do by hand when only the environment is set."""
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether it has no model of its own choice."""
+        return not self.usual_model
 
     @property
     def install(self) -> str:
@@ -73,21 +78,31 @@ class Launch(Struct, frozen=True):
     files: Mapping[str, File]
 
 
+_CLAUDE_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "ANTHROPIC_BASE_URL": "$url",
+    "ANTHROPIC_AUTH_TOKEN": "$key",
+    # A key for the provider would be sent beside the token.
+    "ANTHROPIC_API_KEY": "",
+    "ANTHROPIC_MODEL": "$model",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL": "$model",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL": "$model",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL": "$model",
+    "CLAUDE_CODE_SUBAGENT_MODEL": "$model",
+    # It differs in every conversation, so that no other provider could cache the prompt.
+    "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    # Any of these would send the conversation to another provider, past the gateway.
+    "CLAUDE_CODE_USE_BEDROCK": "0",
+    "CLAUDE_CODE_USE_VERTEX": "0",
+    "CLAUDE_CODE_USE_FOUNDRY": "0",
+}
+
 _CLAUDE: Final = ClientSetup(
-    environment={
-        "ANTHROPIC_BASE_URL": "$url",
-        "ANTHROPIC_AUTH_TOKEN": "$key",
-        # A key for the provider would be sent beside the token.
-        "ANTHROPIC_API_KEY": "",
-        "ANTHROPIC_MODEL": "$model",
-        "ANTHROPIC_DEFAULT_OPUS_MODEL": "$model",
-        "ANTHROPIC_DEFAULT_SONNET_MODEL": "$model",
-        "ANTHROPIC_DEFAULT_HAIKU_MODEL": "$model",
-        "CLAUDE_CODE_SUBAGENT_MODEL": "$model",
-        # It differs in every conversation, so that no other provider could cache the prompt.
-        "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    }
+    environment=_CLAUDE_ENVIRONMENT,
+    # What `~/.claude/settings.json` sets wins over the environment, as another router may have left
+    # it there; what this option names wins over both.
+    arguments=("--settings=$folder/claude-settings.json",),
+    files={"claude-settings.json": File({"env": dict(_CLAUDE_ENVIRONMENT)})},
 )
 
 _CODEX: Final = ClientSetup(
@@ -157,6 +172,7 @@ _ROWS: Final = (
         package="@anthropic-ai/claude-code",
         version="2.1.197",
         setups={"anthropic": _CLAUDE},
+        usual_model="claude-sonnet-5",
     ),
     AgentClient(
         name="codex",
@@ -164,6 +180,7 @@ _ROWS: Final = (
         package="@openai/codex",
         version="0.166.0",
         setups={"openai-responses": _CODEX},
+        usual_model="gpt-5.5",
     ),
     AgentClient(
         name="gemini",
@@ -171,6 +188,7 @@ _ROWS: Final = (
         package="@google/gemini-cli",
         version="0.61.0",
         setups={"gemini": _GEMINI},
+        usual_model="gemini-3-pro-preview",
         hint="Gemini CLI must be set to use an API key: choose it once with /auth.",
     ),
     AgentClient(
@@ -184,7 +202,6 @@ _ROWS: Final = (
             "openai-chat": _opencode("@ai-sdk/openai-compatible"),
             "gemini": _opencode("@ai-sdk/google"),
         },
-        needs_model=True,
     ),
     AgentClient(
         name="qwen",
@@ -196,7 +213,6 @@ _ROWS: Final = (
             "gemini": _qwen("gemini", "GEMINI", "GOOGLE_GEMINI_BASE_URL", "$url"),
             "openai-chat": _qwen("openai", "OPENAI", "OPENAI_BASE_URL", "$url/v1"),
         },
-        needs_model=True,
     ),
 )
 
@@ -221,8 +237,22 @@ def launch(
             if complete(value)
         },
         arguments=tuple(_filled(each, known) for each in setup.arguments if complete(each)),
-        files=setup.files,
+        files={
+            name: File(_filled(_complete(file.content, complete), known), file.over)
+            for name, file in setup.files.items()
+        },
     )
+
+
+def _complete(value: Any, complete: Callable[[str], bool]) -> Any:
+    """A value without the entries that need what is not given."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _complete(each, complete)
+        for name, each in value.items()
+        if not isinstance(each, str) or complete(each)
+    }
 
 
 def written(file: File, home: Path) -> bytes:

@@ -1,6 +1,7 @@
 """What several commands share: arguments, input, translation, output for people."""
 
 import argparse
+import codecs
 import re
 import shutil
 import sys
@@ -15,7 +16,7 @@ from toolglot.ir import Json
 from toolglot.profiles import UnknownProviderError, get_profile
 from toolglot.providers import protocol_for
 from toolglot.receipt import Receipt
-from toolglot.registry import PROTOCOLS
+from toolglot.registry import PROTOCOLS, protocol_name
 from toolglot.streams import StreamTranslator
 from toolglot.translate import asked_model, translate_request, translate_response
 from toolglot.wire import jsontext
@@ -68,11 +69,19 @@ def add_protocol(
     parser.add_argument(
         option,
         required=required,
-        choices=names,
+        type=_protocol,
         metavar="PROTOCOL",
         help=f"{words}: {', '.join(names[:-1])} or {names[-1]}",
         **more,
     )
+
+
+def _protocol(name: str) -> str:
+    """A protocol by its name, or by that of a provider that speaks it; for argparse."""
+    found = protocol_name(name)
+    if found not in PROTOCOLS:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(PROTOCOLS)}")
+    return found
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
@@ -128,8 +137,9 @@ def check_options(args: argparse.Namespace) -> None:
 
 
 def read_input(file: str | None) -> bytes:
-    """The bytes of a file or of standard input."""
-    return Path(file).read_bytes() if file else sys.stdin.buffer.read()
+    """The bytes of a file or of standard input, without a byte order mark."""
+    data = Path(file).read_bytes() if file else sys.stdin.buffer.read()
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_list(file: str, *names: str) -> list[Any]:
@@ -258,6 +268,11 @@ def counted(receipt: Receipt) -> str:
     """How many notes of each severity, the most severe first."""
     counts = reversed(receipt.counts().items())
     return ", ".join(f"{count} {severity}" for severity, count in counts if count)
+
+
+def plural(count: int, word: str) -> str:
+    """A number of things: `1 note`, `2 notes`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def print_table(rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:

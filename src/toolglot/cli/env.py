@@ -31,9 +31,11 @@ def add(commands: Commands) -> None:
     )
 
 
-def add_client(parser: argparse.ArgumentParser) -> None:
+def add_client(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """The client, and how it is set up."""
-    parser.add_argument("client", choices=tuple(CLIENTS), help="the client")
+    parser.add_argument(
+        "client", choices=tuple(CLIENTS), nargs="?" if optional else None, help="the client"
+    )
     parser.add_argument(
         "--gateway",
         metavar="URL",

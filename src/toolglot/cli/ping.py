@@ -11,6 +11,8 @@ from toolglot.errors import DecodeError, ToolglotError
 from toolglot.wire import jsontext
 
 _SECONDS: Final = 60.0
+_CHECK_SECONDS: Final = 2.0
+"""How long a client waits for the check of its model: a wrong key is refused sooner than that."""
 _HEALTH_SECONDS: Final = 1.0
 _CHEAP: Final = 16
 """Tokens of the answer that is asked for; some providers reject a smaller limit."""
@@ -18,8 +20,28 @@ _TEMPORARY: Final = frozenset({408, 409, 425, 429})
 """Statuses of errors that may be over when the client asks."""
 
 
+_REJECTED: Final = frozenset({401, 403})
+_PROVIDER: Final = "x-toolglot-provider"
+
+
 class UnreachableError(ToolglotError):
     """There is no gateway, or it does not start."""
+
+
+class SlowError(UnreachableError):
+    """A gateway takes long to answer."""
+
+
+class CheckedModel(Struct, frozen=True):
+    """What a small request to a model came to."""
+
+    error: str = ""
+    lasting: bool = False
+    """Whether it would fail again."""
+    rejected: bool = False
+    """Whether the key was."""
+    provider: str = ""
+    """Who answered."""
 
 
 class GatewayReply(Struct, frozen=True):
@@ -27,6 +49,7 @@ class GatewayReply(Struct, frozen=True):
 
     status: int
     body: Any
+    provider: str = ""
 
     @property
     def message(self) -> str:
@@ -53,18 +76,33 @@ def models(url: str, key: str) -> list[str]:
     return [row["id"] for row in rows or () if isinstance(row, dict) and "id" in row]
 
 
-def first_error(url: str, key: str, model: str) -> tuple[str, bool] | None:
-    """The error of a small request to this model, if any, and whether it would fail again."""
+def check_model(url: str, key: str, model: str) -> CheckedModel:
+    """Whether a small request to this model works. One that takes long is not waited for."""
     question = {
         "model": model,
         "max_tokens": _CHEAP,
         "messages": [{"role": "user", "content": "Say yes."}],
     }
-    answer = _ask(url, "POST", "/v1/chat/completions", key, question)
+    try:
+        answer = _ask(url, "POST", "/v1/chat/completions", key, question, timeout=_CHECK_SECONDS)
+    except SlowError:
+        return CheckedModel()
     if answer.status < HTTPStatus.BAD_REQUEST:
-        return None
+        return CheckedModel(provider=answer.provider)
     ours = answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
-    return answer.message, ours and answer.status not in _TEMPORARY
+    return CheckedModel(
+        error=answer.message,
+        lasting=ours and answer.status not in _TEMPORARY,
+        rejected=answer.status in _REJECTED,
+        provider=answer.provider,
+    )
+
+
+def receipts(url: str, key: str) -> list[dict[str, Any]]:
+    """The latest receipts of the gateway, the oldest first."""
+    answer = _ask(url, "GET", "/toolglot/receipts", key)
+    rows = answer.body.get("data") if isinstance(answer.body, dict) else None
+    return [row for row in rows or () if isinstance(row, dict)]
 
 
 def _ask(
@@ -79,9 +117,12 @@ def _ask(
             sent = None if body is None else jsontext.encode(body)
             connection.request(method, place.path.rstrip("/") + path, sent, headers)
             response = connection.getresponse()
-            return GatewayReply(response.status, _json(response.read()))
+            provider = response.getheader(_PROVIDER) or ""
+            return GatewayReply(response.status, _json(response.read()), provider)
         finally:
             connection.close()
+    except TimeoutError as error:
+        raise SlowError(f"no answer from {url} within {timeout:g} seconds") from error
     except (OSError, HTTPException, ValueError) as error:
         raise UnreachableError(f"no gateway answers at {url}: {error}") from error
 

@@ -1,13 +1,18 @@
 """`toolglot serve`: the gateway."""
 
 import argparse
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from toolglot.cli.clients import CLIENTS, KEY_VARIABLE
 from toolglot.cli.common import Commands, add_command
+from toolglot.cli.env import usual_gateway
 from toolglot.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -15,6 +20,8 @@ if TYPE_CHECKING:
     from toolglot.gateway.http.server import Application
 
 _LAST_PORT: Final = 65535
+DEMO: Final = "demo"
+"""The model that is built in."""
 _EXAMPLES: Final = (
     "toolglot serve",
     "toolglot serve --config toolglot.toml --port 8100",
@@ -161,19 +168,44 @@ def welcome(url: str, config: "Config") -> str:
     """The providers, and how to connect clients: lines to paste."""
     providers = ", ".join(config.providers)
     who = f"providers: {providers}" if providers else _NO_PROVIDER
-    hello = '{"model":"toolglot-demo","messages":[{"role":"user","content":"Hello"}]}'
+    command, key = _command(), "toolglot"
+    if config.server.keys:
+        who += f"\nclients need a key: export {KEY_VARIABLE}=$({command} keys create NAME)"
+        key = f"${KEY_VARIABLE}"
+    there = "" if url == usual_gateway() else f" --gateway {url}"
+    model = next(iter(config.providers), DEMO) + "/MODEL" if config.providers else DEMO
     lines = (
-        ("Claude Code", f'eval "$(toolglot env claude --gateway {url})" && claude'),
-        ("Codex", f'eval "$(toolglot env codex --gateway {url})" && codex'),
-        ("Gemini CLI", f'eval "$(toolglot env gemini --gateway {url})" && gemini'),
-        ("curl", f"curl {url}/v1/chat/completions -d '{hello}'"),
-        ("OpenAI SDK", f"export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=toolglot"),
-        ("Anthropic SDK", f"export ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=toolglot"),
-        ("Gemini SDK", f"export GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY=toolglot"),
+        *(
+            (client.title, f"{command} run {client.name}{there} --model {model}")
+            for client in CLIENTS.values()
+        ),
+        ("curl", f"curl {url}/v1/chat/completions{_bearer(config)} -d '{_QUESTION}'"),
+        ("OpenAI SDK", f"export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}"),
+        ("Anthropic SDK", f"export ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY={key}"),
+        ("Gemini SDK", f"export GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key}"),
         ("Ollama SDK", f"export OLLAMA_HOST={url}"),
     )
     return "\n".join((who, "", *(f"  {name:15}{line}" for name, line in lines), ""))
 
+
+def _command() -> str:
+    """How this program is called from another terminal, where it may not be on the path."""
+    program = Path(sys.argv[0])
+    if program.name != "toolglot" or shutil.which("toolglot") is not None:
+        return "toolglot"
+    return shlex.quote(str(program.absolute()))
+
+
+def _bearer(config: "Config") -> str:
+    return f' -H "Authorization: Bearer ${KEY_VARIABLE}"' if config.server.keys else ""
+
+
+_QUESTION: Final = (
+    '{"model":"demo","messages":[{"role":"user","content":"What is the weather in Rome?"}],'
+    '"tools":[{"type":"function","function":{"name":"get_weather","parameters":'
+    '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}]}'
+)
+"""A first request, which is answered with a tool call."""
 
 _NO_PROVIDER: Final = (
     "no provider has a key here (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...): the demo model answers"

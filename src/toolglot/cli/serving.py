@@ -18,14 +18,18 @@ _POLL_SECONDS: Final = 0.02
 
 @contextmanager
 def own_gateway(
-    folder: Path, *options: str, command: Sequence[str] = SERVE, patience: float = _START_SECONDS
+    folder: Path,
+    *options: str,
+    log: Path | None = None,
+    command: Sequence[str] = SERVE,
+    patience: float = _START_SECONDS,
 ) -> Iterator[str]:
     """The address of a gateway that was started for this, on a free port, and ends with it.
 
     It has a session of its own, so that keys typed for the client do not reach it. Its
     output goes to a file, because the terminal is the client's.
     """
-    port, log = folder / "port", folder / "gateway.log"
+    port, log = folder / "port", log or folder / "gateway.log"
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - our own program
             [*command, "--port", "0", "--port-file", str(port), *options],

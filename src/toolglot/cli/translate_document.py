@@ -21,7 +21,9 @@ from toolglot.cli.common import (
     stream_translator,
     translate_document,
 )
+from toolglot.cli.input_kind import check_input, check_stream, explain_failure
 from toolglot.dialects.table import DIALECTS
+from toolglot.errors import DecodeError
 from toolglot.receipt import Receipt
 from toolglot.wire import jsontext
 
@@ -91,7 +93,13 @@ def run(args: argparse.Namespace) -> int:
         return _stream(args)
     names = ("tools", "dialect")
     options = {name: value for name in names if (value := getattr(args, name))}
-    body, receipt = translate_document(args, read_input(args.file), strict=args.strict, **options)
+    data = read_input(args.file)
+    check_input(data, args.what, args.source)
+    try:
+        body, receipt = translate_document(args, data, strict=args.strict, **options)
+    except DecodeError as error:
+        hint = explain_failure(data, args.what, args.source)
+        raise DecodeError(error.path, error.message + hint) from None
     written = jsontext.pretty(body) if args.pretty else jsontext.encode(body)
     _report(receipt, args.receipt)
     sys.stdout.buffer.write(written + b"\n")
@@ -105,7 +113,9 @@ def _stream(args: argparse.Namespace) -> int:
     translator = stream_translator(args, strict=args.strict, **options)
     output, held = sys.stdout.buffer, list[bytes]()
     write = held.append if args.strict else output.write
-    for piece in _pieces(args):
+    for number, piece in enumerate(_pieces(args)):
+        if not number:
+            check_stream(piece)
         write(translator.feed(piece))
         output.flush()
     write(translator.close())

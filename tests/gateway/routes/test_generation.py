@@ -24,6 +24,8 @@ PATHS = {
     "/v1beta/models/m:generateContent": CONTENTS,
     "/v1alpha/models/m:generateContent": CONTENTS,
     "/models/m:generateContent": CONTENTS,
+    "/v1beta/openai/gpt-oss-120b:generateContent": CONTENTS,
+    "/v1/meta/llama/big:generateContent": CONTENTS,
 }
 
 

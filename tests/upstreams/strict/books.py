@@ -162,7 +162,8 @@ def _effort(ask: Ask) -> tuple[str, Any] | None:
         "reasoning_effort", "reasoning.effort", "output_config.effort",
         "generationConfig.thinkingConfig.thinkingLevel",
     ):  # fmt: skip
-        if (value := _at(ask.body, path)) is not None:
+        value = _at(ask.body, path)
+        if value is not None and not str(value).endswith("_UNSPECIFIED"):  # That says nothing.
             return path, value
     return None
 

@@ -58,7 +58,7 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
         ctx.tool_paths = tuple(path for _, path in placed)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
     if silent and target.tools.explicit_strict:
-        ctx.note("strict-added", ctx.setting("tools"), f"{silent} tools left it out")
+        ctx.note("strict-added", ctx.setting("tools"), f"{silent} of {len(tools)} left it out")
     return tuple(tool for tool, _ in placed)
 
 

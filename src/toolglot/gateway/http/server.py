@@ -1,6 +1,7 @@
 """Running the gateway: sockets, signals, and the workers that share a port."""
 
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -27,6 +28,7 @@ else:
 
 Ready = Callable[[], None]
 
+_TAKEN: Final = "; choose another port with --port, or use what listens there: `toolglot doctor`"
 DRAIN: Final = 30.0
 """Seconds that open streams have to end after a signal."""
 
@@ -73,7 +75,8 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
         sock.settimeout(0)
     except OSError as error:
         sock.close()
-        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+        hint = _TAKEN if error.errno == errno.EADDRINUSE else ""
+        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}{hint}") from None
     return sock
 
 

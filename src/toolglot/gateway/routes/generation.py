@@ -33,8 +33,11 @@ class GenerationEndpoints:
                 routes.append(ModelRoute(module.API.prompt.path, name, self.prompt))
             if IN_PATH not in module.SURFACE.path:
                 routes.append(ModelRoute(module.SURFACE.path, name, self.answer))
-            paths = (f"/{version}/models/{{call:.+}}" for version in module.API.path_versions)
-            routes.extend(ModelRoute(path, name, self.by_path) for path in paths)
+            operations = "|".join(module.API.operations)
+            for version in module.API.path_versions:
+                routes.append(ModelRoute(f"/{version}/models/{{call:.+}}", name, self.by_path))
+                path = f"/{version}/{{call:[^/]+/.+:(?:{operations})}}"
+                routes.append(ModelRoute(path, name, self.by_vendor_path))
         return tuple(routes)
 
     def answer(
@@ -56,6 +59,15 @@ class GenerationEndpoints:
         if request.stream and request.query.get("alt") != "sse":
             writer = ReframedWriter(writer, ArrayFraming())
         return self._relay.answer(request, writer, telemetry)
+
+    def by_vendor_path(
+        self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
+    ) -> Awaitable[HttpResponse]:
+        """The same for a model with a slash in its name, which the AI SDK takes for a whole path
+        (`getModelPath` in @ai-sdk/google, seen in opencode 1.18.33).
+        """
+        version, _, call = request.path.lstrip("/").partition("/")
+        return self.by_path(replace(request, path=f"/{version}/models/{call}"), writer, telemetry)
 
     def prompt(
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry

@@ -9,7 +9,7 @@ from toolglot.http1.server_response import WholeHttpResponse
 
 
 def receipt_routes(receipts: ReceiptLog) -> tuple[Route, ...]:
-    """The route of receipts."""
+    """The routes of receipts."""
 
     async def receipt(request: PlainRequest) -> WholeHttpResponse:
         """What was changed in a request of the same client and in its answer."""
@@ -20,4 +20,11 @@ def receipt_routes(receipts: ReceiptLog) -> tuple[Route, ...]:
             raise RequestRejectedError(errors.not_found(words))
         return json_response(found)
 
-    return (Route("GET", "/toolglot/receipts/{id:.+}", receipt),)
+    async def latest(request: PlainRequest) -> WholeHttpResponse:
+        """The receipts of the same client, the oldest first."""
+        return json_response({"object": "list", "data": receipts.of(request.owner)})
+
+    return (
+        Route("GET", "/toolglot/receipts", latest),
+        Route("GET", "/toolglot/receipts/{id:.+}", receipt),
+    )
