@@ -375,3 +375,38 @@ def test_what_a_client_asked_may_come_with_its_path(source):
     assert wire.body["modelVersion"] == "some-model"
     wire, _ = translate_response(body, source=source, target="gemini", request=asked.body)
     assert wire.body["modelVersion"] == "that-model"
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
+def test_the_code_of_an_error_is_named_where_a_client_does_not_get_it(target):
+    error = {"message": "no", "type": "invalid_request_error", "code": "odd_one", "param": "tools"}
+    _, receipt = translate_response(
+        {"error": error}, source="openai-chat", target=target, status=400
+    )
+    lost = {note.path for note in receipt if note.code == "field-dropped"}
+    assert lost == {"error.code", "error.param"}
+
+
+def test_the_code_of_an_error_is_kept_where_there_is_one():
+    error = {"message": "no", "type": "invalid_request_error", "code": "odd_one", "param": None}
+    wire, receipt = translate_response(
+        {"error": error}, source="openai-chat", target="openai-responses", status=400
+    )
+    assert wire.body["error"]["code"] == "odd_one"
+    assert not receipt
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "ollama"])
+def test_the_sequence_that_stopped_an_answer_is_named(target):
+    body = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "a"}],
+        "stop_reason": "stop_sequence",
+        "stop_sequence": "END",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+    _, receipt = translate_response(body, source="anthropic", target=target)
+    assert "stop_sequence" in {note.path for note in receipt}

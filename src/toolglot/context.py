@@ -15,22 +15,26 @@ from toolglot.errors import UntranslatableError
 from toolglot.events import StreamPass
 from toolglot.ir import (
     Json,
-    Opaque,
+    Message,
     Part,
-    Reasoning,
     Request,
     Response,
     Tool,
     ToolCall,
     ToolResult,
 )
+from toolglot.places import (
+    Places,
+    inner_path,
+    message_holder,
+    part_path,
+    places_of_messages,
+    system_path,
+)
 from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
-
-_BESIDE: Final = (Reasoning, ToolCall, ToolResult, Opaque)
-"""What stands beside the content of a message in protocols that keep them apart."""
 
 DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
@@ -196,8 +200,8 @@ class Located(Protocol):
 class WholeAnswer(Protocol):
     """What a pass may ask about an answer that came whole, by the numbers of its parts."""
 
-    def position(self, index: int) -> int:
-        """The place of a part among those of its choice."""
+    def part(self, index: int) -> tuple[Part, int, int]:
+        """A part, its choice, and its place among those of its choice."""
         ...
 
     def cut(self, index: int) -> bool:
@@ -228,10 +232,13 @@ class Context:
         "kept_state",
         "known",
         "made_here",
+        "members",
         "options",
+        "places",
         "queued",
         "request",
         "schema_texts",
+        "setting_paths",
         "source",
         "spelled",
         "target",
@@ -275,13 +282,19 @@ class Context:
         self.whole: WholeAnswer | None = None
         """What is known of an answer that came whole, while a pass adapts it; None for a stream."""
         self.tool_paths: tuple[str, ...] | None = None
-        self.spelled: Mapping[str, str] = _AS_USUAL
+        self.setting_paths: Mapping[str, str] = _AS_USUAL
         """The source paths of settings that the client wrote in another member than usual."""
+        self.members: dict[str, str] = {}
+        """Paths of what an answer says in another place than usual; see `answer_at`."""
+        self.places: Places | None = None
+        """Where the parts of a request or of a whole answer stand in the source."""
         self.known: object = None
         self.tool_steps: dict[Any, Any] | None = None
         """What was made of the known tools before: see `wire/tool_cache.py`."""
         self.schema_texts: dict[int, tuple[Json, bytes]] = {}
         """The texts of schemas by their identity, while the tools of a request are adapted."""
+        self.spelled: dict[str, str] = {}
+        """Members that the source spells in another way than documented, by their usual names."""
         self._seed = seed
         self._salt = salt
         self._clock: Callable[[], int] | None = None
@@ -348,6 +361,8 @@ class Context:
             self._notes += other._notes
         if other._left:
             self._left += other._left
+        if other.spelled:
+            self.spelled |= other.spelled
         self.tool_paths = other.tool_paths
 
     def new_id(self, prefix: str) -> str:
@@ -410,17 +425,66 @@ class Context:
             path += f".{source.messages.content}[{part}]"
         return f"{path}.{key}" if key else path
 
-    def at_part(self, message: int, place: int, part: Part) -> str:
-        """The source path of a part, which some protocols have beside the content of a message."""
-        beside = self.source is not None and not self.source.messages.holds_calls
-        return self.at(message, None if beside and isinstance(part, _BESIDE) else place)
+    def at_part(self, index: int, message: Message, place: int) -> str:
+        """The source path of a part of a message, by its number if the part is not known."""
+        source = self.source
+        if source is None:
+            return ""
+        known = self.places.of(message.parts[place]) if self.places is not None else None
+        return known or part_path(source, message_holder(source, index, message), place)
 
-    def part_at(self, index: int, surface: Surface | None = None) -> str:
-        """The path of a part of the answer: in the source, or as `surface` will have it."""
+    def at_system(self, system: Message, place: int) -> str:
+        """The source path of a part of the system text."""
+        return system_path(self.source, system, place) if self.source else ""
+
+    def at_inner(self, path: str, result: ToolResult, place: int) -> str:
+        """The source path of a part of a result."""
+        return inner_path(self.source, path, result, place) if self.source else ""
+
+    def place(self, messages: tuple[Message, ...]) -> None:
+        """Keep where the parts of messages stand, before the first pass that moves them."""
+        if self.places is None and self.source is not None:
+            self.places = places_of_messages(self.source, messages)
+
+    def where(self, part: Part) -> str:
+        """The source path of a part, wherever passes have moved it; else that of all messages."""
+        if self.source is None:
+            return getattr(part, "id", None) or type(part).__name__.lower()
+        path = self.places.of(part) if self.places is not None else None
+        return self.source.messages.path if path is None else path
+
+    def where_turn(self, message: Message) -> str:
+        """The source path of a message, or of the first one that it was joined from."""
+        if self.source is None:
+            return ""
+        path = self.places.of_message(message) if self.places is not None else None
+        return self.source.messages.path if path is None else path
+
+    def part_at(self, index: int) -> str:
+        """The source path of a part of the answer; of a stream, its number."""
         if self.whole is None:
             return f"part {index}"
-        surface = surface or self.source
-        return f"{surface.messages.content if surface else ''}[{self.whole.position(index)}]"
+        part, choice, place = self.whole.part(index)
+        path = None
+        if self.places is not None:
+            path = self.places.of(part) or self.places.at(choice, place)
+        return self.answer_at() if path is None else path
+
+    def cited_at(self, index: int) -> str:
+        """The source path of the citations of a part of the answer."""
+        apart = self.source is not None and "citations" in self.source.answer_members
+        if not apart:
+            return self.part_at(index)
+        return self.answer_at("citations", self.whole.part(index)[1] if self.whole else 0)
+
+    def answer_at(self, field: str = "", choice: int = 0) -> str:
+        """The source path of what an answer says of itself; of all that it says, if of nothing."""
+        source = self.source
+        if source is None:
+            return field
+        if field:
+            return self.members.get(field) or source.answer_members.get(field, field).format(choice)
+        return source.messages.answer_path.format(choice) or source.messages.content
 
     def tool_at(self, index: int) -> str:
         """The source path of a tool, by its place among the tools as they are now.
@@ -434,8 +498,8 @@ class Context:
 
     def setting(self, field: str) -> str:
         """The source path of a setting of the request."""
-        if field in self.spelled:
-            return self.spelled[field]
+        if field in self.setting_paths:
+            return self.setting_paths[field]
         return self.source.settings.get(field, field) if self.source else field
 
     def receipt(self) -> Receipt:
@@ -452,7 +516,14 @@ class Context:
                 self._notes[:0] = self._leftover_notes()
             # What was left refers to this context: keeping it would be a reference cycle.
             self._left.clear()
+        if self.spelled:
+            return tuple([replace(each, path=self._respelled(each.path)) for each in self._notes])
         return tuple(self._notes)
+
+    def _respelled(self, path: str) -> str:
+        """A path with its members as the source spells them."""
+        steps = (step.partition("[") for step in path.split("."))
+        return ".".join(self.spelled.get(key, key) + mark + rest for key, mark, rest in steps)
 
     def _leftover_notes(self) -> Iterable[Note]:
         implied = self.source.implied if self.source else {}

@@ -46,6 +46,12 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     content: str = "content"
     """Wire key of the parts of a message."""
 
+    bare_forms: frozenset[str] = frozenset({""})
+    """The wire forms of messages that have one text as it is, and not in a list."""
+
+    answer_path: str = ""
+    """Wire path of what has the parts of an answer, with `{}` for the number of the choice."""
+
     merges_turns: bool = False
     """Consecutive messages of one role are one turn, and are written so."""
 
@@ -75,6 +81,12 @@ class MessageSupport(Struct, frozen=True, kw_only=True):
     """Types of items and parts that are texts, functions, their calls and results; none: they have
     no types."""
 
+    refusal: str = ""
+    """The member of a message that has a refusal, where that is no part of its content."""
+
+    names: bool = False
+    """A message may have a name: of whoever wrote it."""
+
     blank_text: bool = True
     """A text may be empty or white space."""
 
@@ -103,6 +115,9 @@ class SystemSupport(Struct, frozen=True, kw_only=True):
     slot: str | None = None
     """Wire path of the one place for system text outside the messages, if there is one."""
 
+    content: str = ""
+    """Wire key of its parts in that place; none: they are all that stands there."""
+
     hoisted: bool = False
     """Leading system messages belong in that place."""
 
@@ -124,6 +139,12 @@ class CallSupport(Struct, frozen=True, kw_only=True):
 
     member: str = ""
     """The member of a message that has its calls, where they do not stand among its content."""
+
+    result: str = "content"
+    """Wire path of the content of a result, below the result."""
+
+    result_text: str = ""
+    """The same for its text, where that stands apart."""
 
     matched_by: Literal["id", "name"] = "id"
     """How results find their calls."""
@@ -265,6 +286,9 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
 
     paths: Mapping[str, str] = {}
     """Where those stand in a part, if not under their own names."""
+
+    member: str = ""
+    """The member of a message that has its media, where they do not stand among its content."""
 
     fetches_urls: bool = True
     """It fetches what a URL points to, wherever that is."""
@@ -489,6 +513,11 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     answer: Mapping[str, str] = {}
     """What an answer says of itself beside its id and model: interlingua field to wire path."""
+
+    answer_members: Mapping[str, str] = {}
+    """Where an answer says why it stopped, what it used and so on: the same for `id`, `choices`,
+    `stop`, `sequence` (that stopped it), `usage`, `logprobs` and `citations` (if they stand apart
+    from the text), with `{}` for the number of the choice. Empty: it does not say that."""
 
     models: str = "/v1/models"
     """Where it lists its models."""

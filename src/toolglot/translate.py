@@ -223,7 +223,21 @@ def encode_response_for(
     stays = adapted is response and ctx.source is ctx.target and not was_normalised(ctx)
     if stays and not (ctx.answer_form and _is_newest_form(wire, ctx)):
         return wire
-    return get_protocol(target).encode_response(adapted, ctx)
+    encoded = get_protocol(target).encode_response(adapted, ctx)
+    if isinstance(adapted, ApiError) and not ctx.in_protocol:
+        _note_details(adapted, wire.body, encoded.body, ctx)
+    return encoded
+
+
+def _note_details(error: ApiError, came: Json, sent: Json, ctx: Context) -> None:
+    """Note what an error said beside its message that the client does not get to know."""
+    inner = came.get("error")
+    below = "error." if isinstance(inner, dict) else ""
+    text = jsontext.text(sent)
+    for member in ("code", "param"):
+        said = getattr(error, member)
+        if said is not None and jsontext.text(said)[1:-1] not in text:
+            ctx.note("field-dropped", below + member, f"it was {said!r}", "info")
 
 
 def _is_newest_form(wire: WireResponse, ctx: Context) -> bool:

@@ -45,14 +45,13 @@ def request_facts(request: ir.Request, ctx: Context) -> Iterator[Fact]:
             yield surface.settings.get(field, field), (field, _plain(value))
     yield from _nested(request, surface)
     for index, tool in enumerate(request.tools):
-        path = f"{surface.settings.get('tools', 'tools')}[{index}]"
-        yield from _tool(tool, path, surface.tools.member)
+        yield from _tool(tool, ctx.tool_at(index), surface.tools.member)
     if request.system is not None:
         for part in request.system.parts:
             yield from _part(part, surface.system.slot or "system")
     for index, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
-            yield from _part(part, ctx.at_part(index, place, part), ctx.at(index))
+            yield from _part(part, ctx.at_part(index, message, place), ctx.at(index))
     yield from leftovers(ctx)
 
 

@@ -143,11 +143,18 @@ def round_trip(source: str, target: str, body: Any) -> tuple[list[Any], list[Any
     after = get_protocol(source).decode_request(
         WireRequest(body=back.body, path=back.path or PATH), two
     )
-    return before, list(request_facts(after, two)), [*first, *at_home(second, source, target)]
+    third = Context(source=get_protocol(target).SURFACE)
+    sent = get_protocol(target).decode_request(WireRequest(body=there.body, path=there.path), third)
+    tools = {third.tool_at(index): one.tool_at(index) for index in range(len(sent.tools))}
+    return (
+        before,
+        list(request_facts(after, two)),
+        [*first, *at_home(second, source, target, tools)],
+    )
 
 
-def at_home(notes: Any, source: str, target: str) -> list[Any]:
-    """Notes of the way back, with the paths of settings as the source calls them."""
+def at_home(notes: Any, source: str, target: str, tools: dict[str, str]) -> list[Any]:
+    """Notes of the way back, with the paths of settings and tools as the source calls them."""
     home, away = get_protocol(source).SURFACE, get_protocol(target).SURFACE
     names = {path: home.settings.get(field, field) for field, path in away.settings.items()}
     names[away.messages.path] = home.messages.path
@@ -155,6 +162,9 @@ def at_home(notes: Any, source: str, target: str) -> list[Any]:
     def moved(path: str) -> str:
         if path.startswith(f"{away.messages.path}["):
             return f"{home.messages.path}[*]"
+        for there, here in tools.items():
+            if path == there or path.startswith(f"{there}."):
+                return here + path[len(there) :]
         return names.get(path, path)
 
     return [replace(note, path=moved(note.path)) for note in notes]

@@ -67,6 +67,7 @@ RequestPass: TypeAlias = Callable[[Request, Context], Request]
 
 __all__ = ["REQUEST_PASSES", "adapt_request", "adapt_response", "context_of_request"]
 
+
 REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     unseal,
     apply_rules,
@@ -205,6 +206,7 @@ _RESTRICTIONS: Final = tuple((frozenset(facts.split()), adapt) for facts, adapt 
 
 def adapt_request(request: Request, ctx: Context) -> Request:
     """A request as the target can take it."""
+    ctx.place(request.messages)
     for adapt in ctx.options.passes:
         request = adapt(request, ctx)
     for adapt in active_passes(*ctx.surfaces):
@@ -240,6 +242,7 @@ def restrict_request(request: Request, ctx: Context) -> Request:
 
 def adapt_in_protocol(request: Request, ctx: Context) -> Request:
     """A request that stays in its protocol, for a provider that may be stricter than that."""
+    ctx.place(request.messages)
     request = apply_rules(request, ctx)
     if ctx.options.emulated_dialect is not None:
         return restrict_request(emulate_tools_only(request, ctx), ctx)

@@ -26,7 +26,9 @@ def arguments_object(call: ToolCall, ctx: Context) -> Json:
     value, troubles = read_arguments(call.arguments)
     for code, why in troubles:
         message = _ABOUT_ARGUMENTS[code].format(name=call.name, why=why)
-        ctx.note(code, call.id, message, "lossy" if code == "arguments-normalised" else None)
+        ctx.note(
+            code, ctx.where(call), message, "lossy" if code == "arguments-normalised" else None
+        )
     return value
 
 
@@ -117,5 +119,5 @@ def cannot_carry(part: Part, ctx: Context) -> Json | None:
     by hand and encoded directly.
     """
     kind = type(part).__name__.lower()
-    ctx.note("part-dropped", kind, f"the target has no form for this {kind}")
+    ctx.note("part-dropped", ctx.where(part), f"the target has no form for this {kind}")
     return None

@@ -49,7 +49,7 @@ def test_an_answer_that_does_not_say_why_it_stopped(parts, kind):
     silent = Response(id="r", model="m", choices=(Choice(parts=parts),))
     there, ctx = adapted(silent, "openai-chat", "anthropic")
     assert there.choices[0].stop == StopReason(kind=kind)
-    assert notes(ctx) == [("default-added", "stop")]
+    assert notes(ctx) == [("default-added", "choices[0].finish_reason")]
 
 
 def test_no_choices_are_one_that_is_empty():
@@ -63,7 +63,7 @@ def test_probabilities_go_where_they_have_no_place():
     told = replace(told, choices=(replace(told.choices[0], logprobs={"content": []}),))
     there, ctx = adapted(told, "openai-chat", "anthropic")
     assert there.choices[0].logprobs is None
-    assert notes(ctx) == [("logprobs-dropped", "logprobs")]
+    assert notes(ctx) == [("logprobs-dropped", "choices[0].logprobs")]
     assert adapted(told, "openai-chat", "ollama")[0].choices[0].logprobs == {"content": []}
 
 
@@ -71,7 +71,7 @@ def test_arguments_are_brought_into_form():
     """S0-63"""
     there, ctx = adapted(answer(call("f", "")), "openai-chat", "anthropic")
     assert there.choices[0].parts[0].arguments == "{}"
-    assert notes(ctx) == [("arguments-normalised", "content[0]")]
+    assert notes(ctx) == [("arguments-normalised", "choices[0].message.tool_calls[0]")]
 
 
 def test_made_ids_begin_as_the_clients_do():
@@ -110,4 +110,5 @@ def test_made_ids_begin_as_the_clients_do():
 def test_parts(part, target, shown, code):
     ctx = pair("gemini", target)
     assert adapt_part(part, 0, get_protocol(target).SURFACE, ctx) == shown
-    assert notes(ctx) == ([(code, "part 0")] if code else [])
+    where = "candidates[0].groundingMetadata" if code == "citation-dropped" else "part 0"
+    assert notes(ctx) == ([(code, where)] if code else [])

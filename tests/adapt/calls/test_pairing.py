@@ -60,7 +60,7 @@ def test_a_missing_result_is_told_as_a_failure():
     assert shape(there)[2:] == [("u", "c1", "c2"), ("u", "text")]
     made = there.messages[2].parts[1]
     assert made == ToolResult(id="c2", name="g", parts=(Text(text=UNANSWERED),), is_error=True)
-    assert notes(ctx) == [("call-unanswered", "messages[2]")]
+    assert notes(ctx) == [("call-unanswered", "messages[1].content[1]")]
 
 
 def test_calls_in_the_middle_are_answered():
@@ -76,7 +76,7 @@ def test_an_orphan_becomes_text():
     orphan = ToolResult(id="c9", name="f", parts=(Text(text="late"),))
     there, ctx = paired(asking(user("hi", orphan)))
     assert words(there) == "hi[result of f, call c9]late"
-    assert notes(ctx) == [("result-unmatched", "messages[0]")]
+    assert notes(ctx) == [("result-unmatched", "messages[0].content[1]")]
 
 
 def test_a_result_that_comes_too_late_is_an_orphan_too():
@@ -102,7 +102,7 @@ def test_the_last_of_two_results_counts():
     there, ctx = paired(request)
     [given] = there.messages[1].parts
     assert words(given) == "new"
-    assert notes(ctx) == [("result-unmatched", "messages[1]")]
+    assert notes(ctx) == [("result-unmatched", "messages[1].content[0]")]
 
 
 def test_results_come_before_everything_else():

@@ -145,6 +145,28 @@ def test_citations_go_where_they_cannot_be_shown():
     assert there.messages[0].parts == (Text(text="x"),)
 
 
+@pytest.mark.parametrize(("start", "codes"), [(None, ["citation-mapped"]), (0, [])])
+def test_quoted_words_are_named_where_the_text_does_not_have_them(start, codes):
+    cited = Text(
+        text="so", citations=(ir.Citation(url="https://a.example", quote="words", start=start),)
+    )
+    ctx = adapted(asking(user("hi"), assistant(cited)), "anthropic", "openai-chat")[1]
+    assert [code for code, _ in notes(ctx)] == codes
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-responses", "gemini", "ollama"])
+def test_names_of_messages_are_noted_where_there_are_none(target):
+    ctx = adapted(asking(replace(user("hi"), name="ada")), "openai-chat", target)[1]
+    assert notes(ctx) == [("field-dropped", "messages[0].name")]
+
+
+def test_a_video_elsewhere_is_no_document_that_is_read():
+    video = Document(source=Remote(url="https://a.example/v", media_type="video/mp4"))
+    request, ctx = adapted(asking(user(video)), "gemini", "anthropic")
+    assert notes(ctx) == [("part-dropped", "contents[0].parts[0]")]
+    assert words(request.messages[0]) == "[document https://a.example/v left out]"
+
+
 def test_a_refusal_is_told_as_text():
     refusal = ir.Refusal(text="I won't.")
     there, ctx = adapted(asking(assistant(refusal)), "openai-chat", "anthropic")

@@ -139,7 +139,7 @@ def test_system_text_at_the_start_stays_where_none_may_come_later():
 def test_system_messages_are_one_where_there_may_be_one():
     there, notes = at_a_provider(system("a"), system("b"), user("hi"), single=True)
     assert there.messages == (system("a\n\nb"), user("hi"))
-    assert notes == [("turns-merged", "messages")]
+    assert notes == [("turns-merged", "input[0]")]
     there, notes = at_a_provider(system("a"), user("hi"), single=True)
     assert (roles(there), notes) == (["system", "user"], [])
 

@@ -73,7 +73,7 @@ def test_gemini_gets_no_history_that_begins_with_a_call():
 def test_system_text_alone_gets_a_turn_to_answer():
     there, notes = through(require_messages, asking(system=RULES), "anthropic")
     assert there.messages == (user(OPENING),)
-    assert notes == [("turn-added", "messages")]
+    assert notes == [("turn-added", "system")]
 
 
 @pytest.mark.parametrize(

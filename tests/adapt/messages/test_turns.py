@@ -99,10 +99,11 @@ def test_joined_texts_keep_their_words_and_citations():
 def test_a_flat_message_is_the_same_one():
     ctx = pair("anthropic", "openai-chat")
     message = assistant("a", call("f"))
-    assert flatten(message, 0, ctx) is message
-    turned = flatten(assistant(call("f"), "a"), 3, ctx)
-    assert isinstance(turned, Message)
-    assert [note.path for note in ctx.receipt()] == ["messages[3]"]
+    assert flatten(message, ctx) is message
+    turned = assistant(call("f"), "a")
+    ctx.place((message, turned))
+    assert isinstance(flatten(turned, ctx), Message)
+    assert [note.path for note in ctx.receipt()] == ["messages[1]"]
 
 
 def test_text_behind_calls_comes_before_them_where_results_must_follow_at_once():

@@ -63,9 +63,9 @@ def test_arguments_that_an_object_would_not_give_back_are_sealed():
     assert parts == (call("f", '{"a":1}'),)
 
 
-def test_notes_name_places_of_the_clients_protocol():
-    _, ctx = sealed("anthropic", "openai-responses", "So.", SIGNED)
-    assert [note.path for note in ctx.receipt()] == [f"{ctx.target.messages.content}[1]"]
+def test_notes_name_places_of_the_answer_that_came():
+    _, ctx = sealed("gemini", "openai-responses", "So.", SIGNED)
+    assert [note.path for note in ctx.receipt()] == ["candidates[0].content.parts[1]"]
 
 
 def test_a_stream_of_reasoning_is_sealed_when_it_ends():

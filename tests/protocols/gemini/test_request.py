@@ -211,11 +211,12 @@ def test_snake_case_is_read_everywhere_but_in_data():
         "safety_settings": [{"some_key": 1}],
         "labels": {"a_b": "c_d"},
     }
-    ctx = Context()
+    ctx = Context(source=gemini.SURFACE, target=ELSEWHERE)
     request = decode(body, ctx)
-    # Once for the tools, once for all else.
-    assert codes(ctx) == ["spelling-normalised"] * 2
-    written = encode(request)
+    assert [note.code for note in ctx.notes()].count("spelling-normalised") == 1
+    assert encode(request) == body
+    variants = {key: kept for key, kept in request.extras[VARIANTS].items() if key != "spelled"}
+    written = encode(replace(request, extras={**request.extras, VARIANTS: variants}))
     assert written == {
         "systemInstruction": {"parts": [{"text": "s"}]},
         "contents": [
@@ -262,6 +263,14 @@ def test_snake_case_is_read_everywhere_but_in_data():
         "labels": {"a_b": "c_d"},
     }
     assert encode(decode(written)) == written
+
+
+def test_notes_have_paths_as_the_client_spells_them():
+    ctx = Context(source=gemini.SURFACE, target=ELSEWHERE)
+    tools = [{"function_declarations": [{"name": "f", "some_member": 1}]}]
+    decode({"generation_config": {"some_key": 1}, "contents": [], "tools": tools}, ctx)
+    paths = {note.path for note in ctx.notes() if note.code == "field-unknown"}
+    assert paths == {"generation_config.some_key", "tools[0].function_declarations[0].some_member"}
 
 
 def test_single_values_are_read_as_arrays():

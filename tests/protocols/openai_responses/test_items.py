@@ -182,12 +182,6 @@ def test_a_message_with_nothing_to_say_is_no_item():
     assert ctx.receipt().codes() == {"part-dropped": 1, "default-added": 1}
 
 
-def test_names_of_messages_are_noted():
-    ctx = foreign()
-    items(ir.Message(role="user", name="ada", parts=(ir.Text(text="hi"),)), ctx=ctx)
-    assert "messages[0].name" in {note.path for note in ctx.receipt()}
-
-
 @pytest.mark.parametrize(
     ("part", "wire"),
     [

@@ -163,7 +163,7 @@ def test_citations():
             "end_index": 4,
         }
     ]
-    assert {"citation-mapped", "citation-dropped"} <= ctx.receipt().codes().keys()
+    assert "citation-dropped" in ctx.receipt().codes()
     ctx = foreign()
     assert "annotations" not in items(user(cited), ctx=ctx)[0]["content"][0]
     assert "citation-dropped" in ctx.receipt().codes()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from toolglot.adapt.answers.model_name import requested_model
 from toolglot.adapt.calls.arguments import HeldArguments, made_id, normalise, takes_text
-from toolglot.adapt.messages.content import accepts, cited, describe, shows
+from toolglot.adapt.messages.content import accepts, cited, describe, loses_quote, shows
 from toolglot.context import Context
 from toolglot.events import (
     Direct,
@@ -125,10 +125,15 @@ class AdaptParts:
     def _aside(self, event: PartDelta) -> Sequence[Event]:
         if event.index in self._left_out:
             return ()
-        if event.citation is None or shows(self._target, event.citation):
+        if event.citation is None:
             return (event,)
-        self._ctx.note("citation-dropped", self._ctx.part_at(event.index))
-        return ()
+        path = self._ctx.cited_at(event.index)
+        if not shows(self._target, event.citation):
+            self._ctx.note("citation-dropped", path)
+            return ()
+        if loses_quote(self._target, event.citation):
+            self._ctx.note("citation-mapped", path, "the quoted words are left out")
+        return (event,)
 
     def _part_ended(self, event: PartEnded) -> Sequence[Event]:
         if event.index in self._left_out:
@@ -154,17 +159,19 @@ class AdaptParts:
     def _kept(self, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
         if len(choices) > 1 and not self._target.messages.many_choices:
             words = f"{self._target.name} has one answer; {len(choices) - 1} left out"
-            self._ctx.note("choices-dropped", "choices", words)
+            self._ctx.note("choices-dropped", self._ctx.answer_at("choices"), words)
             return choices[:1]
         return choices or (Choice(parts=()),)
 
     def _choice(self, choice: Choice) -> Choice:
         if choice.logprobs is None or "logprobs" in self._target.settings:
             return choice
-        self._ctx.note("logprobs-dropped", "logprobs")
+        self._ctx.note("logprobs-dropped", self._ctx.answer_at("logprobs", choice.index))
         return replace(choice, logprobs=None)
 
     def _finished(self, event: Finished) -> Sequence[Event]:
+        if self._ctx.whole is None:
+            note_sequences(event.stops, self._ctx)
         count = max(len(self._choices or ()), 0 if event.unstated else len(event.stops))
         unstated = {*event.unstated, *range(len(event.stops), count)}
         stops = tuple(
@@ -182,14 +189,16 @@ class AdaptParts:
         if stop.kind not in _HIDES_CALLS or not self._calls.get(choice):
             return stop
         if stop.kind != "end":
-            self._ctx.note("stop-mapped", "stop", f"{stop.raw or stop.kind}, and there are calls")
+            where = self._ctx.answer_at("stop", choice)
+            self._ctx.note("stop-mapped", where, f"{stop.raw or stop.kind}, and there are calls")
         return replace(stop, kind="tool_calls")
 
     def _default_stop(self, choice: int) -> StopReason:
         """Why a choice that does not say ended: for its calls, at its end, or before it began."""
         called = self._calls.get(choice)
         kind: StopKind = "tool_calls" if called else "length" if called is None else "end"
-        self._ctx.note("default-added", "stop", f"no reason was given: {kind}")
+        where = self._ctx.answer_at("stop", choice)
+        self._ctx.note("default-added", where, f"no reason was given: {kind}")
         return StopReason(kind=kind)
 
     def _opaque(self, event: OpaqueEvent) -> Sequence[Event]:
@@ -213,6 +222,19 @@ def note_head(answer: Response | Started, ctx: Context) -> None:
     for field, path in source.answer.items():
         if field not in target.answer and getattr(answer, field) is not None:
             ctx.note("field-minor", path)
+    if isinstance(answer, Response):
+        note_sequences([choice.stop for choice in answer.choices], ctx)
+
+
+def note_sequences(stops: Sequence[StopReason | None], ctx: Context) -> None:
+    """Note stop sequences that the client's protocol has no member for."""
+    source, target = ctx.surfaces
+    if "sequence" not in source.answer_members or "sequence" in target.answer_members:
+        return
+    for choice, stop in enumerate(stops):
+        if stop is not None and stop.sequence is not None:
+            words = f"{target.name} does not say which sequence stopped it"
+            ctx.note("field-dropped", ctx.answer_at("sequence", choice), words, "info")
 
 
 def _is_plain(part: Part) -> bool:
@@ -233,7 +255,7 @@ def adapt_part(part: Part, index: int, target: Surface, ctx: Context) -> Part | 
             part = replace(part, name=_NAMELESS)
         return replace(part, id=made_id(part, target)) if part.id_made else part
     if isinstance(part, Text):
-        return cited(part, target, ctx.part_at(index), ctx)
+        return cited(part, target, ctx.cited_at(index), ctx)
     if isinstance(part, (Image, Document, Audio)) and not accepts(target, "assistant", part):
         ctx.note("part-dropped", ctx.part_at(index), f"{target.name} has no place for it")
         return Text(text=f"[{describe(part)} left out]")

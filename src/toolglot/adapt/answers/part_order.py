@@ -96,11 +96,10 @@ class OrderParts:
         return [*self._ordered(), event] if type(event) is Finished else (event,)
 
     def _ordered(self) -> list[Event]:
-        _, target = self._ctx.surfaces
         events: list[Event] = []
         for choice, started in self._parts.items():
             parts = tuple([event.part for event in started])
-            flat = flat_parts(parts, self._ctx, target.messages.content)
+            flat = flat_parts(parts, self._ctx, self._ctx.answer_at())
             if flat is parts and not events:
                 events += started
             else:

@@ -35,7 +35,8 @@ from toolglot.events import (
     join_parts,
     whole_parts,
 )
-from toolglot.ir import ApiError, Response, ToolCall
+from toolglot.ir import ApiError, Part, Response, ToolCall
+from toolglot.places import places_of_choices
 
 _Feed: TypeAlias = Callable[[Event], Sequence[Event]]
 
@@ -176,6 +177,7 @@ def adapt_response(response: Response, ctx: Context) -> Response:
         return response
     if source is not target:
         note_head(response, ctx)
+    _place(response, ctx)
     passes = answer_passes(ctx, response)
     adapted = adapt_whole(response, passes, ctx) if passes else response
     if source is target and adapted == response:
@@ -187,6 +189,7 @@ def adapt_response(response: Response, ctx: Context) -> Response:
 def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) -> Response:
     """What passes make of a response that came whole."""
     events = whole_parts(response)
+    _place(response, ctx)
     try:
         for each in passes:
             ctx.whole = _Whole(events)
@@ -197,6 +200,12 @@ def adapt_whole(response: Response, passes: Iterable[StreamPass], ctx: Context) 
     finally:
         ctx.whole = None
     return _fold(events)
+
+
+def _place(response: Response, ctx: Context) -> None:
+    """Keep where the parts stand, unless the decoder has done so."""
+    if ctx.places is None and ctx.source is not None:
+        ctx.places = places_of_choices(ctx.source, response.choices)
 
 
 _KEEP_PARTS_WHOLE: Final = frozenset(
@@ -215,20 +224,20 @@ def _fold(events: list[Event]) -> Response:
 class _Whole:
     """What a pass may ask about the answer that it gets."""
 
-    __slots__ = ("_cut", "_events", "_positions")
+    __slots__ = ("_cut", "_events", "_parts")
 
     def __init__(self, events: list[Event]) -> None:
         self._events = events
-        self._positions: dict[int, int] | None = None
+        self._parts: dict[int, tuple[Part, int, int]] | None = None
         self._cut: set[int] | None = None
 
-    def position(self, index: int) -> int:
-        if self._positions is None:
-            self._positions, counts = {}, {}  # type: ignore[var-annotated]
+    def part(self, index: int) -> tuple[Part, int, int]:
+        if self._parts is None:
+            self._parts, counts = {}, {}  # type: ignore[var-annotated]
             for event in self._started():
                 place = counts[event.choice] = counts.get(event.choice, -1) + 1
-                self._positions[event.index] = place
-        return self._positions[index]
+                self._parts[event.index] = event.part, event.choice, place
+        return self._parts[index]
 
     def cut(self, index: int) -> bool:
         if self._cut is None:

@@ -53,7 +53,7 @@ class ScaleUsage:
             self._noted = True
             options = self._ctx.options
             words = f"a window of {options.window} tokens counts as {options.client_window}"
-            self._ctx.note("usage-scaled", "usage", words)
+            self._ctx.note("usage-scaled", self._ctx.answer_at("usage"), words)
         return (replace(event, usage=scaled(event.usage, self._ctx.options)),)
 
     def direct(self, index: int) -> Direct | None:

@@ -33,6 +33,7 @@ def pair_in_order(request: Request, ctx: Context) -> Request:
 def _paired(request: Request, look: "_Look", ctx: Context, *, in_order: bool) -> Request:
     if look.paired and (look.orderly or not in_order):
         return _with_names(request) if in_order else request
+    ctx.place(request.messages)
     paired = _Pairing(ctx, in_order=in_order)
     return replace(request, messages=tuple(paired.messages(request.messages)))
 
@@ -116,16 +117,14 @@ class _Pairing:
                 index += 1
             self._seen |= calls
             if index > first:
-                yield from self._answers(messages[first:index], first, calls)
+                yield from self._answers(messages[first:index], calls)
 
-    def _answers(
-        self, run: tuple[Message, ...], first: int, calls: dict[str, ToolCall]
-    ) -> Iterator[Message]:
-        results, changed = self._collect(run, first, calls)
+    def _answers(self, run: tuple[Message, ...], calls: dict[str, ToolCall]) -> Iterator[Message]:
+        results, changed = self._collect(run, calls)
         missing = [call for call in calls.values() if call.id not in results]
         for call in missing:
             self._ctx.note(
-                "call-unanswered", self._ctx.at(first), f"{call.name} ({call.id}) has no result"
+                "call-unanswered", self._ctx.where(call), f"{call.name} ({call.id}) has no result"
             )
             text = Text(text=UNANSWERED)
             results[call.id] = ToolResult(
@@ -139,9 +138,8 @@ class _Pairing:
         if self._in_order and list(results) != (
             ordered := [each for each in calls if each in results]
         ):
-            self._ctx.note(
-                "results-reordered", self._ctx.at(first), "results follow the order of their calls"
-            )
+            where = self._ctx.where_turn(run[0])
+            self._ctx.note("results-reordered", where, "results follow the order of their calls")
             results = {each: results[each] for each in ordered}
             changed = True
         if not (changed or missing) and _results_lead(run):
@@ -149,18 +147,18 @@ class _Pairing:
             return
         if results:
             yield Message(role="user", parts=tuple(results.values()))
-        for offset, message in enumerate(run):
-            others = tuple(self._others(message, first + offset, results))
+        for message in run:
+            others = tuple(self._others(message, results))
             if others:
                 yield replace(message, parts=others)
 
     def _collect(
-        self, run: tuple[Message, ...], first: int, calls: dict[str, ToolCall]
+        self, run: tuple[Message, ...], calls: dict[str, ToolCall]
     ) -> tuple[dict[str, ToolResult], bool]:
         """The results of these calls by id; the last of several counts."""
         results: dict[str, ToolResult] = {}
         changed = False
-        for offset, message in enumerate(run):
+        for message in run:
             for part in message.parts:
                 if not isinstance(part, ToolResult):
                     continue
@@ -169,7 +167,7 @@ class _Pairing:
                     continue
                 if part.id in results:
                     changed = True
-                    where = self._ctx.at(first + offset)
+                    where = self._ctx.where(results[part.id])
                     self._ctx.note(
                         "result-unmatched", where, f"{part.id} is answered twice; the last counts"
                     )
@@ -182,18 +180,15 @@ class _Pairing:
             return replace(result, name=call.name)
         return result
 
-    def _others(
-        self, message: Message, index: int, results: dict[str, ToolResult]
-    ) -> Iterator[Part]:
+    def _others(self, message: Message, results: dict[str, ToolResult]) -> Iterator[Part]:
         for part in message.parts:
             if not isinstance(part, ToolResult):
                 yield part
             elif part.id not in results:
                 known = self._seen.get(part.id)
                 name = part.name or (known.name if known else "unknown tool")
-                self._ctx.note(
-                    "result-unmatched", self._ctx.at(index), f"there is no call {part.id} before it"
-                )
+                words = f"there is no call {part.id} before it"
+                self._ctx.note("result-unmatched", self._ctx.where(part), words)
                 yield Text(text=f"[result of {name}, call {part.id}]")
                 yield from part.parts
 

@@ -26,6 +26,7 @@ def fill_blanks(request: Request, ctx: Context) -> Request:
     _, target = ctx.surfaces
     if target.messages.blank_text:
         return request
+    ctx.place(request.messages)
     changed = {
         index: filled
         for index, message in enumerate(request.messages)
@@ -51,19 +52,23 @@ def _filled(message: Message, index: int, request: Request, ctx: Context) -> Mes
     if all(map(_is_usual, parts)):
         return message
     filled = tuple(
-        _filled_result(part, ctx.at(index, place), ctx) if isinstance(part, ToolResult) else part
-        for place, part in enumerate(parts)
+        _filled_result(part, ctx) if isinstance(part, ToolResult) else part
+        for part in parts
         if not is_blank(part)
     )
-    for place, part in enumerate(parts):
+    for part in parts:
         if is_blank(part):
-            ctx.note("blank-text", ctx.at(index, place))
+            ctx.note("blank-text", ctx.where(part))
     if not any(map(_says_something, filled)):
         begun = message.role == "assistant" and index == len(request.messages) - 1
         if begun or message.role in ("system", "developer"):
-            ctx.note("message-dropped", ctx.at(index))
+            ctx.note("message-dropped", ctx.where_turn(message))
             return None
-        ctx.note("blank-text", ctx.at(index), f"the message has no content; it says {NO_CONTENT}")
+        ctx.note(
+            "blank-text",
+            ctx.where_turn(message),
+            f"the message has no content; it says {NO_CONTENT}",
+        )
         filled = (*filled, Text(text=NO_CONTENT))
     return replace(message, parts=filled)
 
@@ -79,9 +84,9 @@ def _says_something(part: Part) -> bool:
     return type(part) is not Reasoning and not is_blank(part)
 
 
-def _filled_result(part: ToolResult, path: str, ctx: Context) -> ToolResult:
+def _filled_result(part: ToolResult, ctx: Context) -> ToolResult:
     """A result without blank texts; without content, if there is no other."""
     if not any(map(is_blank, part.parts)):
         return part
-    ctx.note("blank-text", f"{path}.content")
+    ctx.note("blank-text", ctx.where(part))
     return replace(part, parts=tuple(inner for inner in part.parts if not is_blank(inner)))

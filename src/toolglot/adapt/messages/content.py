@@ -7,6 +7,7 @@ result move into the user message that follows the results.
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import chain
 from operator import attrgetter, is_
 from typing import Any, Final, TypeAlias
@@ -42,15 +43,18 @@ Media = Image | Document | Audio
 
 def adapt_content(request: Request, ctx: Context) -> Request:
     """Bring every part of every message into a form that the target accepts in its place."""
+    ctx.place(request.messages)
     system = request.system
-    if all(map(_needs_nothing, system.parts if system is not None else ())) and all(
-        map(_needs_nothing, chain.from_iterable(map(_parts, request.messages)))
+    if (
+        all(map(_needs_nothing, system.parts if system is not None else ()))
+        and all(map(_needs_nothing, chain.from_iterable(map(_parts, request.messages))))
+        and (ctx.surfaces[1].messages.names or not any(map(_name, request.messages)))
     ):
         # Histories of texts, calls and results of text: half of the time of this pass.
         return request
     walk = Walk(ctx)
     if system is not None:
-        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        parts = walk.parts(system.parts, "system", partial(ctx.at_system, system))
         system = system if parts is system.parts else replace(system, parts=parts)
     messages = request.messages
     adapted = tuple(walk.message(index, message) for index, message in enumerate(messages))
@@ -63,10 +67,11 @@ def adapt_content(request: Request, ctx: Context) -> Request:
 
 def restrict_content(request: Request, ctx: Context) -> Request:
     """The same for a request that stays in its protocol: only what its provider does not accept."""
+    ctx.place(request.messages)
     walk = Walk(ctx, _RESTRICTING)
     system = request.system
     if system is not None:
-        parts = walk.parts(system.parts, "system", ctx.setting("system") + "[{}]")
+        parts = walk.parts(system.parts, "system", partial(ctx.at_system, system))
         if parts is not system.parts:
             request = replace(request, system=replace(system, parts=parts))
     adapted = tuple(walk.message(index, each) for index, each in enumerate(request.messages))
@@ -120,26 +125,39 @@ class Walk:
     def message(self, index: int, message: Message) -> Message:
         """One message; the same one if nothing had to change."""
         self._message = index
+        if message.name is not None and not self._target.messages.names:
+            words = f"{self._target.name} has no names of messages"
+            self._ctx.note("field-dropped", self._ctx.at(index, None, "name"), words)
         place = "system" if message.role == "developer" else message.role
-        parts = self.parts(message.parts, place, "")
+        parts = self.parts(message.parts, place, partial(self._ctx.at_part, index, message))
         if not parts and message.parts and place == "user" and index not in self.moved:
             # An empty message is refused, and without it the model would not know of a turn.
             names = ", ".join(dict.fromkeys(map(_named, message.parts)))
             parts = (Text(text=f"[{names} left out]"),)
-        return message if parts is message.parts else replace(message, parts=parts)
+        if parts is message.parts:
+            return message
+        changed = replace(message, parts=parts)
+        self._move(changed, self._ctx.at(index))
+        return changed
 
-    def parts(self, parts: tuple[Part, ...], place: str, path: str) -> tuple[Part, ...]:
-        """Several parts; the same tuple if nothing had to change."""
+    def parts(
+        self, parts: tuple[Part, ...], place: str, path: Callable[[int], str]
+    ) -> tuple[Part, ...]:
+        """Several parts, of which one may ask for the path; the same tuple if nothing changed."""
         adapted: list[Part] = []
         changed = False
         for index, part in enumerate(parts):
             if _needs_nothing(part):
                 adapted.append(part)
                 continue
-            where = path.format(index) if path else self._ctx.at_part(self._message, index, part)
+            where = path(index)
             new = self._adapters[type(part)](self, part, place, where)
-            changed = changed or new is not part
+            if new is part:
+                adapted.append(new)
+                continue
+            changed = True
             if new is not None:
+                self._move(new, where)
                 adapted.append(new)
         return tuple(adapted) if changed else parts
 
@@ -189,7 +207,7 @@ class Walk:
         if part.id in self._made:
             part = replace(part, id=self._made[part.id])
         place = "failure" if part.is_error and not self._target.media.in_failures else "result"
-        parts = self.parts(part.parts, place, path + ".content[{}]")
+        parts = self.parts(part.parts, place, partial(self._ctx.at_inner, path, part))
         if parts is part.parts:
             return part
         moved = [
@@ -239,6 +257,10 @@ class Walk:
         """A part of which only its mark may need something."""
         return self._unmarked(part, path)
 
+    def _move(self, part: Part | Message, path: str) -> None:
+        if self._ctx.places is not None:
+            self._ctx.places.move(part, path)
+
     def _unmarked(self, part: Any, path: str) -> Any:
         if part.cache is not None and part.__struct_config__.tag not in self._marked:
             self._ctx.note("cache-dropped", path)
@@ -269,6 +291,9 @@ _RESTRICTING: Final[_Adapters] = {**_ADAPTERS, Text: Walk.marked, ToolCall: Walk
 def cited(part: Text, target: Surface, path: str, ctx: Context) -> Text:
     """A text with the citations that the target can express."""
     kept = tuple(each for each in part.citations if shows(target, each))
+    quoted = sum(loses_quote(target, each) for each in kept)
+    if quoted:
+        ctx.note("citation-mapped", path, f"the quoted words of {quoted} citations are left out")
     if len(kept) == len(part.citations):
         return part
     ctx.note("citation-dropped", path, f"{len(part.citations) - len(kept)} citations")
@@ -280,7 +305,14 @@ def shows(target: Surface, citation: Citation) -> bool:
     return citation.url is not None and "url" in target.media.citations
 
 
+def loses_quote(target: Surface, citation: Citation) -> bool:
+    """Whether a citation loses the words that it quotes, which are not in the text that cites."""
+    quotes = "quote" in target.media.citations
+    return citation.quote is not None and citation.start is None and not quotes
+
+
 _parts: Final = attrgetter("parts")
+_name: Final = attrgetter("name")
 
 
 def _needs_nothing(part: Part) -> bool:
@@ -309,9 +341,8 @@ def accepts(surface: Surface, place: str, part: Media) -> bool:
     if label(part) not in surface.media.accepted.get(place, ()):
         return False
     types = surface.media.types.get(str(part.__struct_config__.tag))
-    if types is None or not isinstance(part.source, Inline) or not part.source.media_type:
-        return True
-    return _matches(part.source.media_type, types)
+    given = part.source.media_type if isinstance(part.source, Inline | Remote) else None
+    return types is None or not given or _matches(given, types)
 
 
 def _matches(media_type: str, patterns: Iterable[str]) -> bool:

@@ -20,7 +20,7 @@ def drop_attribution(request: Request, ctx: Context) -> Request:
     system = request.system
     if system is None or not system.parts or not _attributes(system.parts[0], source):
         return request
-    ctx.note("attribution-dropped", ctx.setting("system") + "[0]")
+    ctx.note("attribution-dropped", ctx.at_system(system, 0))
     rest = system.parts[1:]
     return replace(request, system=replace(system, parts=rest) if rest else None)
 
@@ -35,6 +35,7 @@ def place_system(request: Request, ctx: Context) -> Request:
     """Put system text where the target has it."""
     _, target = ctx.surfaces
     system, messages = request.system, request.messages
+    ctx.place(messages)
     if system is not None and target.system.slot is None:
         messages, system = (system, *messages), None
     elif target.system.hoisted:
@@ -49,6 +50,7 @@ def restrict_roles(request: Request, ctx: Context) -> Request:
     source, target = ctx.surfaces
     if target.system == source.system or all(m.role not in _LEADS for m in request.messages):
         return request
+    ctx.place(request.messages)
     placed = _placed(request.messages, target, ctx)
     same = len(placed) == len(request.messages) and all(map(is_, placed, request.messages))
     return request if same else replace(request, messages=placed)
@@ -60,9 +62,11 @@ def _placed(messages: tuple[Message, ...], target: Surface, ctx: Context) -> tup
     if target.system.slot is None:
         while count < len(messages) and messages[count].role in _LEADS:
             count += 1
-    leading = tuple(_in_role(i, each, target, ctx) for i, each in enumerate(messages[:count]))
+    leading = tuple(_in_role(each, target, ctx) for each in messages[:count])
     if target.system.single and count > 1:
-        ctx.note("turns-merged", target.messages.path, f"{count} system messages joined into one")
+        ctx.note(
+            "turns-merged", ctx.where_turn(leading[0]), f"{count} system messages joined into one"
+        )
         parts = tuple(part for message in leading for part in message.parts)
         leading = (replace(leading[0], parts=_apart(parts)),)
     rest = (_in_place(index, messages, target, ctx) for index in range(count, len(messages)))
@@ -86,23 +90,24 @@ def _hoist(
     if not count:
         return system, messages
     parts: list[Part] = list(system.parts) if system else []
-    for index, message in enumerate(messages[:count]):
+    for message in messages[:count]:
         if message.role == "developer" and not target.system.developer_role:
-            ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
+            ctx.note(
+                "role-changed", ctx.where_turn(message), "developer text is sent as system text"
+            )
         parts.extend(message.parts)
     return Message(role="system", parts=tuple(parts)), messages[count:]
 
 
 def _in_place(index: int, messages: tuple[Message, ...], target: Surface, ctx: Context) -> Message:
     message = messages[index]
-    if message.role not in _LEADS:
+    if message.role not in _LEADS or not message.parts:
         return message
     if not target.system.later or (target.system.after_user and not _follows(index, messages)):
-        ctx.note(
-            "system-moved", ctx.at(index), f"{target.name} has no system text between messages"
-        )
+        words = f"{target.name} has no system text between messages"
+        ctx.note("system-moved", ctx.where_turn(message), words)
         return replace(message, role="user", parts=_announced(message))
-    return _in_role(index, message, target, ctx)
+    return _in_role(message, target, ctx)
 
 
 def _follows(index: int, messages: tuple[Message, ...]) -> bool:
@@ -112,9 +117,9 @@ def _follows(index: int, messages: tuple[Message, ...]) -> bool:
     return before == "user" and after == "assistant"
 
 
-def _in_role(index: int, message: Message, target: Surface, ctx: Context) -> Message:
+def _in_role(message: Message, target: Surface, ctx: Context) -> Message:
     if message.role == "developer" and not target.system.developer_role:
-        ctx.note("role-changed", ctx.at(index), "developer text is sent as system text")
+        ctx.note("role-changed", ctx.where_turn(message), "developer text is sent as system text")
         return replace(message, role="system")
     return message
 

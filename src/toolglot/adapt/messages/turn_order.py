@@ -20,11 +20,13 @@ _LEADS: Final = ("system", "developer")
 
 def require_messages(request: Request, ctx: Context) -> Request:
     """Something to answer: a short turn beside system text, or a note that there is nothing."""
-    source, target = ctx.surfaces
+    source, _ = ctx.surfaces
     if request.messages:
         return request
     if request.system is not None and request.system.parts:
-        ctx.note("turn-added", target.messages.path, "there is only system text to answer")
+        said = ctx.places.of_message(request.system) if ctx.places is not None else None
+        where = said or ctx.setting("system")
+        ctx.note("turn-added", where, "there is only system text to answer")
         return replace(request, messages=(_user(OPENING),))
     own = request.extras.get(source.name, {})
     kept = next((key for key in own if key in source.template_keys and own[key] is not None), None)
@@ -35,14 +37,16 @@ def require_messages(request: Request, ctx: Context) -> Request:
 
 def require_user_first(request: Request, ctx: Context) -> Request:
     """A turn of the user in front, where the model's may not be the first."""
-    _, target = ctx.surfaces
+    source, target = ctx.surfaces
     messages = request.messages
-    if not target.messages.user_first:
+    if not target.messages.user_first or not messages:
         return request
+    ctx.place(messages)
     first = next((i for i, each in enumerate(messages) if each.role not in _LEADS), len(messages))
     if first < len(messages) and messages[first].role != "assistant":
         return request
-    ctx.note("turn-added", ctx.at(first), "the first turn is the user's here")
+    turn = ctx.where_turn(messages[first]) if first < len(messages) else source.messages.path
+    ctx.note("turn-added", turn, "the first turn is the user's here")
     placed = (*messages[:first], _user(OPENING), *messages[first:])
     return replace(request, messages=placed)
 
@@ -52,8 +56,9 @@ def adapt_prefill(request: Request, ctx: Context) -> Request:
     support = ctx.surfaces[1].messages
     if support.prefill == "kept" or not is_prefilled(request):
         return request
+    ctx.place(request.messages)
     *earlier, last = request.messages
-    path = ctx.at(len(earlier))
+    path = ctx.where_turn(last)
     if support.prefill_mark:
         own = last.extras.get(ctx.surfaces[1].name, {})
         if support.prefill_mark in own:

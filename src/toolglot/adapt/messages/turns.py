@@ -14,11 +14,12 @@ def merge_turns(request: Request, ctx: Context) -> Request:
     """Join what the target requires in one message, in the order that it requires."""
     source, target = ctx.surfaces
     messages = request.messages
+    ctx.place(messages)
     if not all(message.parts for message in messages):
         # Most targets reject an empty message.
-        for index, message in enumerate(messages):
+        for message in messages:
             if not message.parts:
-                ctx.note("message-dropped", ctx.at(index))
+                ctx.note("message-dropped", ctx.where_turn(message))
         messages = tuple(message for message in messages if message.parts)
     roles = _joined_roles(target)
     if roles:
@@ -30,12 +31,12 @@ def merge_turns(request: Request, ctx: Context) -> Request:
                 "turns-merged", source.messages.path, f"{count} messages joined the one before"
             )
     if target.messages.text_before_calls:
-        ordered = tuple(_calls_at_end(each, index, ctx) for index, each in enumerate(messages))
+        ordered = tuple(_calls_at_end(each, ctx) for each in messages)
         messages = messages if all(map(is_, ordered, messages)) else ordered
     if not target.messages.ordered:
         messages = tuple(
-            flatten(message, index, ctx) if message.role == "assistant" else message
-            for index, message in enumerate(messages)
+            flatten(message, ctx) if message.role == "assistant" else message
+            for message in messages
         )
     return request if messages is request.messages else replace(request, messages=messages)
 
@@ -53,7 +54,7 @@ def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Mess
     return tuple(map(_results_first, joined)) if len(joined) < len(messages) else messages
 
 
-def _calls_at_end(message: Message, index: int, ctx: Context) -> Message:
+def _calls_at_end(message: Message, ctx: Context) -> Message:
     """Text behind the last call is put before the calls that it follows."""
     parts = message.parts
     if message.role != "assistant" or not parts or type(parts[-1]) is not Text:
@@ -69,7 +70,7 @@ def _calls_at_end(message: Message, index: int, ctx: Context) -> Message:
         start -= 1
     if start == end:
         return message
-    ctx.note("part-moved", ctx.at(index), "text comes before the calls that it followed")
+    ctx.note("part-moved", ctx.where_turn(message), "text comes before the calls that it followed")
     return replace(message, parts=(*parts[:start], *parts[end:], *parts[start:end]))
 
 
@@ -99,11 +100,11 @@ def is_flat(parts: tuple[Part, ...]) -> bool:
     return True
 
 
-def flatten(message: Message, index: int, ctx: Context) -> Message:
+def flatten(message: Message, ctx: Context) -> Message:
     """A message of a protocol that keeps reasoning, one text and calls apart, without their
     order.
     """
-    parts = flat_parts(message.parts, ctx, ctx.at(index))
+    parts = flat_parts(message.parts, ctx, ctx.where_turn(message))
     return message if parts is message.parts else replace(message, parts=parts)
 
 

@@ -130,7 +130,7 @@ class SealState:
         if layout is None:
             layout = self._layouts[choice] = Layout(self._issuer, self._target)
         if isinstance(part, Reasoning):
-            self._ctx.note("reasoning-carried", self._ctx.part_at(index, self._target))
+            self._ctx.note("reasoning-carried", self._ctx.part_at(index))
         return layout.add(part, index)
 
     def _reasoning_started(self, opened: _Open, part: Reasoning) -> Sequence[Event]:
@@ -170,7 +170,7 @@ class SealState:
                 keep_state(layout.parts, self._ctx)
             trailing = layout.trailing()
             if trailing is not None:
-                path = self._target.messages.content if self._ctx.whole is not None else ""
+                path = self._ctx.answer_at("", choice) if self._ctx.whole is not None else ""
                 self._ctx.note("reasoning-carried", path, "the layout of the message is sealed")
                 whole = self._ctx.whole is not None
                 events.append(PartStarted(self._next, trailing, choice, whole))

@@ -105,6 +105,7 @@ class _Unsealer:
         self._issuer = ctx.options.issuer or self._target.name
         self._native = ctx.in_protocol
         self._index = 0
+        self._message = Message(role="user", parts=())
         self._displayed = False
         self._plain: list[int] = []
         self.layouts: dict[int, tuple[Place, ...]] = {}
@@ -112,6 +113,7 @@ class _Unsealer:
     def message(self, index: int, message: Message) -> Message:
         """The message without sealed and foreign state."""
         self._index, self._displayed, self._plain = index, False, []
+        self._message = message
         opened = [self._part(part, place) for place, part in enumerate(message.parts)]
         if self._displayed:
             # SealedStates without words had their words shown beside them, as plain reasoning.
@@ -119,7 +121,7 @@ class _Unsealer:
             opened = [new for new, old in pairs if not (new is old and isinstance(old, Reasoning))]
             self._plain = []
         for place in self._plain:
-            self._drop(place, message.parts[place], None)
+            self._drop(place, None)
         return replace(message, parts=tuple(part for part in opened if part is not None))
 
     def _part(self, part: Part, place: int) -> Part | None:
@@ -130,11 +132,9 @@ class _Unsealer:
             if sealed is None and self._native:
                 return part
             if part.signature in self._source.reasoning.empty_states:
-                self._ctx.note(
-                    "field-minor", self._ctx.at_part(self._index, place, part), "it has no state"
-                )
+                self._ctx.note("field-minor", self._at(place), "it has no state")
             elif not self._open(_for_call(part, sealed)):
-                self._drop(place, part, sealed)
+                self._drop(place, sealed)
             return replace(part, signature=None)
         return part
 
@@ -146,14 +146,14 @@ class _Unsealer:
             self._plain.append(place)
             return None
         if sealed is None or not self._open(sealed):
-            self._drop(place, part, sealed)
+            self._drop(place, sealed)
             return None
         words = words_of(part)
         self._displayed = self._displayed or not words
         kept = sealed.reasoning
         if kept is None:
             return None
-        self._ctx.note("reasoning-restored", self._ctx.at_part(self._index, place, part))
+        self._ctx.note("reasoning-restored", self._at(place))
         return kept if kept.text or kept.redacted or kept.summary else replace(kept, text=words)
 
     def _is_welcome(self, part: Reasoning) -> bool:
@@ -170,10 +170,12 @@ class _Unsealer:
             self.layouts[self._index] = self.layouts.get(self._index, ()) + sealed.layout
         return True
 
-    def _drop(self, place: int, part: Part, sealed: SealedState | None) -> None:
+    def _drop(self, place: int, sealed: SealedState | None) -> None:
         who = sealed.issuer if sealed else "another provider"
-        path = self._ctx.at_part(self._index, place, part)
-        self._ctx.note("reasoning-dropped", path, f"it is bound to {who}")
+        self._ctx.note("reasoning-dropped", self._at(place), f"it is bound to {who}")
+
+    def _at(self, place: int) -> str:
+        return self._ctx.at_part(self._index, self._message, place)
 
 
 def _for_call(part: Part, sealed: SealedState | None) -> SealedState | None:

@@ -225,7 +225,7 @@ class _History:
         parts: list[Part] = []
         run: list[tuple[ToolCall, str]] = []
         for place, part in enumerate(message.parts):
-            path = self._ctx.at(index, place)
+            path = self._ctx.at_part(index, message, place)
             if isinstance(part, ToolCall):
                 run.append((part, path))
                 continue

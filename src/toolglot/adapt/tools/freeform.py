@@ -107,17 +107,17 @@ def _is_freeform(message: Message) -> bool:
 
 
 def _message(message: Message, index: int, ctx: Context) -> Message:
-    parts = tuple(_part(part, index, place, ctx) for place, part in enumerate(message.parts))
+    parts = tuple(_part(message, index, place, ctx) for place in range(len(message.parts)))
     return replace(message, parts=parts)
 
 
-def _part(part: Part, index: int, place: int, ctx: Context) -> Part:
+def _part(message: Message, index: int, place: int, ctx: Context) -> Part:
+    part = message.parts[place]
     if isinstance(part, ToolResult) and part.kind == "custom":
         return replace(part, kind="function")
     if isinstance(part, ToolCall) and part.kind == "custom":
-        ctx.note(
-            "arguments-wrapped", ctx.at_part(index, place, part), f"the free text of {part.name}"
-        )
+        path = ctx.at_part(index, message, place)
+        ctx.note("arguments-wrapped", path, f"the free text of {part.name}")
         return replace(part, type="function", arguments=jsontext.text({KEY: part.arguments}))
     return part
 

@@ -237,7 +237,7 @@ class _Mapping:
                 changed.append(message)
                 continue
             parts = tuple(
-                self._part(part, items, calls, self._ctx.at(index, place))
+                self._part(part, items, calls, self._ctx.at_part(index, message, place))
                 for place, part in enumerate(message.parts)
             )
             changed.append(replace(message, parts=parts))

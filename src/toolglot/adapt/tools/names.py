@@ -5,7 +5,7 @@ the history and their results, the tool choice. The answer's calls have the clie
 also in a stream, where nothing needs to wait for that.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from typing import Any
 
@@ -41,7 +41,7 @@ def _once(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
         type(tool) is NamespaceTool for tool in tools
     ):
         return tools
-    collapsed = _collapsed(tools, ctx.setting("tools"), ctx)
+    collapsed = _collapsed(tools, ctx.tool_at, ctx)
     if collapsed == tools:
         return tools
     if len(collapsed) != len(tools):
@@ -66,10 +66,10 @@ def _key(tool: Tool) -> tuple[str, str]:
     return "", tool.name
 
 
-def _collapsed(tools: Iterable[Tool], path: str, ctx: Context) -> tuple[Tool, ...]:
+def _collapsed(tools: Iterable[Tool], path: Callable[[int], str], ctx: Context) -> tuple[Tool, ...]:
     kept: dict[Any, Tool] = {}
     for index, tool in enumerate(tools):
-        key, place = _key(tool), f"{path}[{index}]"
+        key, place = _key(tool), path(index)
         first = kept.get(key)
         if isinstance(tool, NamespaceTool):
             kept[key] = _joined(
@@ -94,7 +94,7 @@ def _joined(
     if first is not None:
         ctx.note("tool-duplicate", place, f"{tool.name} is declared before; its tools join", "info")
         earlier = first.tools
-    inner = _collapsed((*earlier, *tool.tools), f"{place}.tools", ctx)
+    inner = _collapsed((*earlier, *tool.tools), f"{place}.tools[{{}}]".format, ctx)
     return replace(first or tool, tools=inner)
 
 

@@ -142,23 +142,23 @@ class _Flat:
         """A message whose calls have the new names."""
         if not _has_namespace(message) and not any(map(self._is_renamed, message.parts)):
             return message
-        parts = tuple(self._part(part, index, place) for place, part in enumerate(message.parts))
+        parts = tuple(self._part(message, index, place) for place in range(len(message.parts)))
         return replace(message, parts=parts)
 
     def _is_renamed(self, part: Part) -> bool:
         return type(part) is ToolResult and part.name is not None and part.id in self._renamed
 
-    def _part(self, part: Part, index: int, place: int) -> Part:
+    def _part(self, message: Message, index: int, place: int) -> Part:
+        part = message.parts[place]
         if isinstance(part, ToolCall) and part.namespace is not None:
+            path = self._ctx.at_part(index, message, place)
             if part.namespace == part.name and part.name not in self._spaces:
                 # OpenAI repeats the name of a plain function here that a search has found.
                 words = f"{part.namespace} is no namespace: called {part.name}"
-                self._ctx.note("namespace-flattened", self._ctx.at_part(index, place, part), words)
+                self._ctx.note("namespace-flattened", path, words)
                 return replace(part, namespace=None)
             name = self._renamed[part.id] = self.name(part.namespace, part.name)
-            self._ctx.note(
-                "namespace-flattened", self._ctx.at_part(index, place, part), f"called {name}"
-            )
+            self._ctx.note("namespace-flattened", path, f"called {name}")
             return replace(part, name=name, namespace=None)
         if isinstance(part, ToolResult) and self._is_renamed(part):
             return replace(part, name=self._renamed[part.id])

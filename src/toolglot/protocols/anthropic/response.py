@@ -181,7 +181,7 @@ def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
     if stop.raw and not ctx.foreign(NAME) and STOP.get(stop.raw, "other") == stop.kind:
         word, exact = stop.raw, True
     if not exact:
-        ctx.note("stop-mapped", "stop_reason", f"{stop.raw or stop.kind} becomes {word}")
+        ctx.note("stop-mapped", ctx.answer_at("stop"), f"{stop.raw or stop.kind} becomes {word}")
     return {"stop_reason": word, "stop_sequence": stop.sequence}
 
 

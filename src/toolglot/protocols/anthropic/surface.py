@@ -52,6 +52,12 @@ SURFACE: Final = Surface(
     model_at=("model", "message.model"),
     headers=frozenset({"anthropic-version", "anthropic-beta"}),
     query=frozenset({"beta"}),
+    answer_members={
+        "id": "id",
+        "stop": "stop_reason",
+        "sequence": "stop_sequence",
+        "usage": "usage",
+    },
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "system",

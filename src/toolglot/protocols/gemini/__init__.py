@@ -8,7 +8,8 @@ Quirks worth knowing:
 
 - The model and streaming are in the path; a body has neither. Without `alt=sse` a stream is one
   JSON array, written piece by piece.
-- Every field has two names. Clients mix `snake_case` into `camelCase`; we write `camelCase`.
+- Every field has two names. Clients mix `snake_case` into `camelCase`; we write what a client
+  wrote, and `camelCase` otherwise.
 - A part has no type: the member that is there tells what it is. Roles are `user` and `model`,
   system text has a slot of its own, and there is no system role.
 - Ids of calls are optional. Without them results find their calls by name and order.

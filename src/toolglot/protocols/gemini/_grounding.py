@@ -37,9 +37,20 @@ def leave(metadata: Any, fields: Fields, minor: frozenset[str], *, cited: bool) 
         return
     rest = {key: value for key, value in metadata.items() if key not in _CITED}
     fields.document.ctx.leave(inner, minor, rest)
-    supports = metadata["groundingSupports"]
-    if any(isinstance(each, dict) and each.get("confidenceScores") for each in supports):
-        fields.document.ctx.leave(inner, minor, {"groundingSupports[].confidenceScores": True})
+    chunks, supports = metadata["groundingChunks"], metadata["groundingSupports"]
+    used = {index for each in supports if isinstance(each, dict) for index in _indices(each)}
+    unused = {f"groundingChunks[{i}]": each for i, each in enumerate(chunks) if i not in used}
+    scores = {
+        f"groundingSupports[{i}].confidenceScores": each["confidenceScores"]
+        for i, each in enumerate(supports)
+        if isinstance(each, dict) and each.get("confidenceScores")
+    }
+    fields.document.ctx.leave(inner, minor | scores.keys(), unused | scores)
+
+
+def _indices(support: Json) -> list[Any]:
+    indices = support.get("groundingChunkIndices")
+    return [each for each in indices if type(each) is int] if isinstance(indices, list) else []
 
 
 def _citations(metadata: Json, texts: list[str]) -> Iterator[tuple[int, Citation]]:

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode, urlsafe_b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from toolglot.context import Context
@@ -15,20 +15,34 @@ from toolglot.wire.fields import Fields
 _SNAKE: Final = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 
 
+_DATA: Final = frozenset(
+    {
+        "args",
+        "response",
+        "parameters",
+        "parametersJsonSchema",
+        "responseSchema",
+        "responseJsonSchema",
+    }
+)
+"""Members whose own members are data of the client, not keys of the protocol."""
+
+
 def key_normaliser(ctx: Context) -> Callable[[Json, Fields], Json]:
-    """What turns `snake_case` keys into `camelCase`, with one note for all that it reads."""
-    noted = False
+    """What turns `snake_case` keys into `camelCase`; the context keeps how they were spelled."""
 
     def normalise(value: Json, where: Fields) -> Json:
-        nonlocal noted
         if "_" not in "".join(value):
             return value
-        renamed = {_camel(key, value): member for key, member in value.items()}
-        if not noted and renamed.keys() != value.keys():
-            noted = True
-            ctx.note(
-                "spelling-normalised", where.path(), "snake_case keys are written in camelCase"
-            )
+        renamed: Json = {}
+        for key, member in value.items():
+            camel = _camel(key, value)
+            renamed[camel] = member
+            if camel != key:
+                if not ctx.spelled and not ctx.in_protocol:
+                    words = "snake_case keys are read as camelCase"
+                    ctx.note("spelling-normalised", where.path(), words)
+                ctx.spelled[camel] = key
         return renamed
 
     return normalise
@@ -37,6 +51,24 @@ def key_normaliser(ctx: Context) -> Callable[[Json, Fields], Json]:
 def _camel(key: str, value: Json) -> str:
     camel = _SNAKE.sub(lambda match: match[1].upper(), key)
     return key if camel in value else camel
+
+
+def respelled(body: Json, spelled: Mapping[str, str] | None) -> Json:
+    """A body with its keys as a client had spelled them."""
+    if not spelled:
+        return body
+    return {
+        spelled.get(key, key): member if key in _DATA else _respelled_member(member, spelled)
+        for key, member in body.items()
+    }
+
+
+def _respelled_member(member: Any, spelled: Mapping[str, str]) -> Any:
+    if type(member) is dict:
+        return respelled(member, spelled)
+    if type(member) is list:
+        return [_respelled_member(each, spelled) for each in member]
+    return member
 
 
 # --- which of several wire forms a value had -----------------------------------------------------

@@ -104,7 +104,7 @@ def _text_or_thought(fields: Fields, text: str, variants: Json) -> Text | Reason
 def _encode_text(part: Text, ctx: Context) -> Json:
     dropped = sum(not is_own(each) for each in part.citations) if part.citations else 0
     if dropped:
-        ctx.note("citation-dropped", "citations", f"{dropped} citations of a text")
+        ctx.note("citation-dropped", ctx.where(part), f"{dropped} citations of a text")
     return _finish({"text": part.text}, part)
 
 
@@ -189,7 +189,7 @@ def _encode_result(part: ToolResult, ctx: Context) -> Json:
     texts = [inner.text for inner in part.parts if isinstance(inner, Text)]
     if texts or "response" not in left_out(part):
         if len(texts) > 1:
-            ctx.note("text-joined", "functionResponse", f"{len(texts)} texts of a result")
+            ctx.note("text-joined", ctx.where(part), f"{len(texts)} texts of a result")
         result["response"] = _encode_answer("\n".join(texts), part)
     others = [_encode_in_result(inner, ctx) for inner in part.parts if not isinstance(inner, Text)]
     media = [wire for wire in others if wire is not None]

@@ -13,6 +13,7 @@ from toolglot.protocols.gemini._variants import (
     CallIds,
     armour,
     key_normaliser,
+    respelled,
     variants_of,
     with_variants,
 )
@@ -52,7 +53,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     declared = decode_tools(fields)
     if declared.layout is not None:
         variants["tools"] = declared.layout
-    return Request(
+    request = Request(
         model=model,
         messages=messages,
         system=system,
@@ -62,8 +63,11 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         store=fields.maybe_bool("store"),
         service_tier=_decode_tier(fields),
         **decode_config(fields),
-        extras=with_variants(fields.rest(), variants),
     )
+    if ctx.spelled:
+        variants["spelled"] = ctx.spelled.copy()
+    extras = with_variants(fields.rest(), variants)
+    return replace(request, extras=extras) if extras else request
 
 
 def encode_request(request: Request, ctx: Context) -> WireRequest:
@@ -91,8 +95,9 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         body["store"] = request.store
     if request.service_tier is not None:
         _encode_tier(body, request.service_tier, ctx)
+    body = merge(body, request.extras, NAME)
     return WireRequest(
-        body=merge(body, request.extras, NAME),
+        body=respelled(body, variants.get("spelled")),
         path=_encode_path(request),
         query={"alt": "sse"} if request.stream else {},
     )
@@ -142,7 +147,7 @@ def _encode_message(message: Message, ctx: Context) -> Json:
     """One content. One whose role was left out has it left out again."""
     wire = _encode_content(message, ctx)
     if message.role in ("system", "developer"):
-        ctx.note("role-changed", "contents", f"there is no {message.role} role")
+        ctx.note("role-changed", ctx.where_turn(message), f"there is no {message.role} role")
     if message.wire_form != NAME:
         wire["role"] = "model" if message.role == "assistant" else "user"
     return wire
@@ -219,11 +224,8 @@ def _signed(messages: tuple[Message, ...], model: str, ctx: Context) -> tuple[Me
         parts = list(message.parts)
         parts[calls[0]] = replace(parts[calls[0]], signature=str(stand_in or UNSIGNED))
         changed[index] = replace(message, parts=tuple(parts))
-        ctx.note(
-            "default-added",
-            ctx.at(index, calls[0]),
-            "the call is not this model's: it is marked so",
-        )
+        where = ctx.where(message.parts[calls[0]])
+        ctx.note("default-added", where, "the call is not this model's: it is marked so")
     return tuple(changed)
 
 

@@ -62,7 +62,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     return Response(
         id=response_id,
         model=fields.maybe_text("modelVersion") or "",
-        choices=choices or (_blocked(fields.peek("promptFeedback")),),
+        choices=choices or (_blocked(fields.peek("promptFeedback"), ctx),),
         usage=decode_usage(fields.maybe_fields("usageMetadata")),
         created=fields.maybe_text("createTime"),
         extras=with_variants(fields.rest(), variants),
@@ -164,7 +164,7 @@ def _encode_candidate(choice: Choice, ctx: Context) -> Json:
     if "index" not in without:
         wire["index"] = choice.index
     if choice.logprobs is not None:
-        ctx.note("logprobs-dropped", "logprobs")
+        ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
     return merge(wire, choice.extras, NAME)
 
 
@@ -175,9 +175,11 @@ def encode_content(parts: tuple[Part, ...], ctx: Context) -> Json:
     return {"parts": written, "role": "model"} if written else {"role": "model"}
 
 
-def _blocked(feedback: Any) -> Choice:
+def _blocked(feedback: Any, ctx: Context) -> Choice:
     """The one choice of a response without candidates: a prompt that was blocked, or nothing."""
     stop = blocked(feedback)
+    if stop is not None:
+        ctx.members["stop"] = "promptFeedback.blockReason"
     return Choice(parts=(), stop=stop, extras={VARIANTS: {"without": ("candidate",)}})
 
 
@@ -208,7 +210,7 @@ def encode_stop(stop: StopReason, ctx: Context) -> str:
         if stop.kind in (kind, "tool_calls"):
             return stop.raw
     if not exact:
-        ctx.note("stop-mapped", "finishReason", f"{stop.raw or stop.kind} becomes {word}")
+        ctx.note("stop-mapped", ctx.answer_at("stop"), f"{stop.raw or stop.kind} becomes {word}")
     return word
 
 
@@ -260,7 +262,11 @@ def encode_usage(usage: Usage, ctx: Context) -> Json:
     if usage.cache_read is not None:
         wire["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
-        ctx.note("usage-dropped", "usage", "what was written to the cache is part of the prompt")
+        ctx.note(
+            "usage-dropped",
+            ctx.answer_at("usage"),
+            "what was written to the cache is part of the prompt",
+        )
     if usage.output is not None:
         wire["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
     if usage.reasoning is not None:

@@ -65,6 +65,14 @@ SURFACE: Final = Surface(
     model_at=("modelVersion",),
     models="/v1beta/models",
     answer={"created": "createTime"},
+    answer_members={
+        "id": "responseId",
+        "choices": "candidates",
+        "stop": "candidates[{}].finishReason",
+        "usage": "usageMetadata",
+        "logprobs": "candidates[{}].logprobsResult",
+        "citations": "candidates[{}].groundingMetadata",
+    },
     settings={
         **{field: f"generationConfig.{key}" for field, key, _ in SETTINGS},
         "stream": "stream",
@@ -72,7 +80,7 @@ SURFACE: Final = Surface(
         "tools": "tools",
         "tool_choice": "toolConfig.functionCallingConfig",
         "reasoning": "generationConfig.thinkingConfig",
-        "output": "generationConfig.responseMimeType",
+        "output": "generationConfig",
         "service_tier": "serviceTier",
         "store": "store",
     },
@@ -105,6 +113,8 @@ SURFACE: Final = Surface(
         holds_calls=True,
         path="contents",
         content="parts",
+        bare_forms=frozenset(),
+        answer_path="candidates[{}].content",
         merges_turns=True,
         many_choices=True,
         # "Please ensure that function call turn comes immediately after a user turn".
@@ -112,10 +122,13 @@ SURFACE: Final = Surface(
     ),
     system=SystemSupport(
         slot="systemInstruction",
+        content="parts",
         hoisted=True,
         later=False,
     ),
     calls=CallSupport(
+        result="functionResponse.parts",
+        result_text="functionResponse.response",
         results_in_order=True,
         signatures=True,
         arguments="object",

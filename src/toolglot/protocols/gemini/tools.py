@@ -1,6 +1,6 @@
 """Tools and tool choice of Gemini, both ways."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -57,13 +57,23 @@ def decode_tools(fields: Fields) -> Decoded:
 def _decode_entries(entries: list[Any], ctx: Context) -> Decoded:
     fields = Fields({}, WireDocument(ctx, NAME, SURFACE.minor, key_normaliser(ctx)))
     tools: list[Tool] = []
+    paths: list[str] = []
     layout: Layout = []
     for index, value in enumerate(entries):
         before = len(tools)
         entry = fields.element(value, "tools", index)
         empty = _decode_entry(entry, tools)
         layout.append((len(tools) - before, empty))
+        paths += _paths(tools[before:], index)
+    ctx.tool_paths = tuple(paths)
     return Decoded(tuple(tools), None if _is_plain(tools, layout) else layout)
+
+
+def _paths(tools: list[Tool], entry: int) -> Iterator[str]:
+    """Where the tools of an entry stand: functions first, each in a list."""
+    for number, tool in enumerate(tools):
+        key = tool.type if isinstance(tool, ProviderTool) else f"{_DECLARATIONS}[{number}]"
+        yield f"tools[{entry}].{key}"
 
 
 def _is_plain(tools: list[Tool], layout: Layout) -> bool:

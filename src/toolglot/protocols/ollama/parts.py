@@ -1,6 +1,7 @@
 """Messages of Ollama, both ways: one text, with images, thinking and calls beside it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from toolglot.context import Context
@@ -55,9 +56,17 @@ def decode_parts(fields: Fields, new_id: Callable[[], str]) -> tuple[tuple[Part,
 
 
 def encode_parts(
-    parts: tuple[Part, ...], wire_form: str, ctx: Context, where: str, *, answer: bool = False
+    parts: tuple[Part, ...],
+    wire_form: str,
+    ctx: Context,
+    where: Callable[[], str],
+    *,
+    answer: bool = False,
 ) -> Json:
-    """The reverse, without the role; an answer tells the ids of its calls."""
+    """The reverse, without the role; an answer tells the ids of its calls.
+
+    `where` gives the source path of what has the parts, if a note needs it.
+    """
     wire: Json = {}
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
     if texts or wire_form != NAME:
@@ -76,15 +85,15 @@ def encode_parts(
     _encode_details(wire, parts)
     for part in parts:
         if isinstance(part, Text) and part.citations:
-            ctx.note("citation-dropped", where)
+            ctx.note("citation-dropped", where())
         elif not isinstance(part, (Text, Refusal, Reasoning, Image, ToolCall)):
             cannot_carry(part, ctx)
     return wire
 
 
-def _join(texts: list[str], separator: str, ctx: Context, where: str) -> str:
+def _join(texts: list[str], separator: str, ctx: Context, where: Callable[[], str]) -> str:
     if len(texts) > 1:
-        ctx.note("text-joined", where)
+        ctx.note("text-joined", where())
     return separator.join(texts)
 
 
@@ -220,11 +229,12 @@ def decode_result(fields: Fields, pair: Callable[[str | None, str | None], str])
 
 def encode_result(part: ToolResult, ctx: Context) -> Json:
     """The message of one answer; it names the tool, and the call only if that came from here."""
-    wire: Json = {"role": "tool", **encode_parts(part.parts, part.wire_form, ctx, part.id)}
+    where = partial(ctx.where, part)
+    wire: Json = {"role": "tool", **encode_parts(part.parts, part.wire_form, ctx, where)}
     if part.is_error:
         wire["content"] = mark_error(wire.get("content", ""))
         if ctx.foreign(NAME):
-            ctx.note("error-marked", part.id)
+            ctx.note("error-marked", ctx.where(part))
     if part.name is not None:
         wire["tool_name"] = part.name
     if not part.id_made and not ctx.foreign(NAME):

@@ -1,6 +1,7 @@
 """Requests of Ollama, both ways."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final, cast
 
 from toolglot.context import Context
@@ -54,11 +55,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
         messages = (request.system, *messages)
     if messages or ctx.foreign(NAME):
         # A request without messages loads the model.
-        body["messages"] = [
-            wire
-            for index, each in enumerate(messages)
-            for wire in _encode_message(each, index, ctx)
-        ]
+        body["messages"] = [wire for each in messages for wire in _encode_message(each, ctx)]
     tools = encode_tools(request.tools, ctx)
     if tools:
         body["tools"] = tools
@@ -164,7 +161,7 @@ def _decode_message(fields: Fields, calls: _Calls) -> Message:
     return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=fields.rest())
 
 
-def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
+def _encode_message(message: Message, ctx: Context) -> list[Json]:
     """The results of a message each on its own, before whatever else is in it."""
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     wires = [encode_result(part, ctx) for part in results]
@@ -172,7 +169,8 @@ def _encode_message(message: Message, index: int, ctx: Context) -> list[Json]:
         return wires
     parts = tuple(part for part in message.parts if not isinstance(part, ToolResult))
     role = "system" if message.role == "developer" else message.role
-    wire: Json = {"role": role, **encode_parts(parts, message.wire_form, ctx, ctx.at(index))}
+    where = partial(ctx.where_turn, message)
+    wire: Json = {"role": role, **encode_parts(parts, message.wire_form, ctx, where)}
     wires.append(merge(wire, message.extras, NAME))
     return wires
 

@@ -64,7 +64,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     body: Json = {"model": response.model}
     if response.created is not None or ctx.foreign(NAME):
         body["created_at"] = encode_created(response.created, ctx)
-    parts = encode_parts(choice.parts, choice.wire_form, ctx, "message", answer=True)
+    parts = encode_parts(choice.parts, choice.wire_form, ctx, ctx.answer_at, answer=True)
     message = {"role": "assistant", **parts}
     body["message"] = merge(message, choice.extras, NAME)
     body["done"] = True
@@ -74,7 +74,7 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
     if isinstance(choice.logprobs, list):
         body["logprobs"] = choice.logprobs
     elif choice.logprobs is not None:
-        ctx.note("logprobs-dropped", "logprobs")
+        ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
     return WireResponse(body=merge(body, response.extras, NAME))
 
 
@@ -117,7 +117,7 @@ def encode_stop(stop: StopReason | None, ctx: Context) -> Json:
     if stop.kind == "other" and stop.raw and not ctx.foreign(NAME):
         word, exact = stop.raw, True
     if not exact:
-        ctx.note("stop-mapped", "done_reason", f"{stop.raw or stop.kind} becomes {word}")
+        ctx.note("stop-mapped", ctx.answer_at("stop"), f"{stop.raw or stop.kind} becomes {word}")
     return {"done_reason": word}
 
 
@@ -137,7 +137,7 @@ def encode_usage(usage: Usage | None, ctx: Context) -> Json:
         return wire
     details = (usage.cache_read, usage.cache_write, usage.reasoning)
     if any(details):
-        ctx.note("usage-dropped", "usage")
+        ctx.note("usage-dropped", ctx.answer_at("usage"))
     if usage.input is not None or usage.cache_read is not None or usage.cache_write is not None:
         wire["prompt_eval_count"] = usage.prompt
     if usage.output is not None:

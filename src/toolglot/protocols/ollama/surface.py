@@ -66,6 +66,12 @@ SURFACE: Final = Surface(
     path="/api/chat",
     models="/api/tags",
     answer={"created": "created_at"},
+    answer_members={
+        "id": "",
+        "stop": "done_reason",
+        "usage": "eval_count",
+        "logprobs": "logprobs",
+    },
     settings={
         **{field: key for field, key, _ in SETTINGS},
         **{field: f"options.{key}" for field, key, _ in OPTIONS},
@@ -78,6 +84,7 @@ SURFACE: Final = Surface(
     minor=_HARDWARE | _MEASURED | _EMPTY | {"type", "index", "done"},
     messages=MessageSupport(
         path="messages",
+        answer_path="message",
         ordered=False,
     ),
     calls=CallSupport(
@@ -97,6 +104,7 @@ SURFACE: Final = Surface(
         object_root=True,
     ),
     media=MediaSupport(
+        member="images",
         fields=frozenset(),
         accepted={
             "system": frozenset({"text"}),

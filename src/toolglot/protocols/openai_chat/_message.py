@@ -188,7 +188,7 @@ def _encode_content(wire: Json, content: tuple[Part, ...], wire_form: str, ctx: 
     elif content:
         texts = [part.text for part in content if isinstance(part, Text)]
         if len(texts) > 1:
-            ctx.note("text-joined", "content", f"{len(texts)} texts joined into one")
+            ctx.note("text-joined", ctx.where(content[0]), f"{len(texts)} texts joined into one")
         wire["content"] = "".join(texts)
 
 
@@ -341,10 +341,14 @@ def _encode_reasoning(wire: Json, parts: list[Reasoning], known: str, ctx: Conte
             entries = []
         details += entries
         if not text and not entries:
-            ctx.note("reasoning-dropped", "reasoning", "it has neither words nor state")
+            ctx.note("reasoning-dropped", ctx.where(part), "it has neither words nor state")
     for field, texts in words.items():
         if len(texts) > 1:
-            ctx.note("text-joined", field, f"{len(texts)} pieces of reasoning joined into one")
+            ctx.note(
+                "text-joined",
+                ctx.where(parts[0]),
+                f"{len(texts)} pieces of reasoning joined into one",
+            )
         wire[field] = "\n\n".join(texts)
     if details:
         wire["reasoning_details"] = details

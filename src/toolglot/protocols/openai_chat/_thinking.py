@@ -200,7 +200,7 @@ def decode_thinking(fields: Fields) -> tuple[ReasoningSettings | None, Json]:
         return None, {}
     settings, ctx = ReasoningSettings(**said), fields.document.ctx
     if members and effort is None:
-        ctx.spelled = {**ctx.spelled, "reasoning": next(iter(members))}
+        ctx.setting_paths = {**ctx.setting_paths, "reasoning": next(iter(members))}
     return settings, {"members": members, "effort": effort, "as": _values(settings)}
 
 

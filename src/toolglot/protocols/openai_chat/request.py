@@ -252,7 +252,7 @@ def _encode_result(part: ToolResult, ctx: Context, *, own: bool) -> Json:
     if part.name is not None and own:
         wire["name"] = part.name
     if part.is_error and not own:
-        ctx.note("error-marked", part.id, "a mark opens the text of the failed result")
+        ctx.note("error-marked", ctx.where(part), "a mark opens the text of the failed result")
     if part.wire_form == NAME:
         wire["content"] = encode_parts(_marked(part.parts) if part.is_error else part.parts, ctx)
     elif part.parts or part.is_error or "content" not in part.extras.get(NAME, ()):
@@ -267,7 +267,7 @@ def _cache_of(part: ToolResult, ctx: Context) -> CacheMark | None:
     marks = [mark for inner in part.parts if (mark := getattr(inner, "cache", None)) is not None]
     mark = part.cache or (marks[-1] if marks else None)
     if mark is not None and not joined_text(part.parts).strip():
-        ctx.note("cache-dropped", part.id, "an empty text takes no mark")
+        ctx.note("cache-dropped", ctx.where(part), "an empty text takes no mark")
         return None
     return mark
 
@@ -281,7 +281,7 @@ def _joined(part: ToolResult, ctx: Context) -> str:
         else:
             cannot_carry(inner, ctx)
     if texts > 1:
-        ctx.note("text-joined", part.id, f"{texts} texts of the result joined into one")
+        ctx.note("text-joined", ctx.where(part), f"{texts} texts of the result joined into one")
     return joined_text(part.parts)
 
 

@@ -177,7 +177,7 @@ def encode_stop(stop: StopReason | None, ctx: Context, *, called: bool, own: boo
         # Here `stop` covers stop sequences by definition; only which one it was is lost.
         message = f"{stop.raw or stop.kind} becomes {word}"
         covered = stop.kind == "stop_sequence"
-        ctx.note("stop-mapped", "finish_reason", message, "info" if covered else None)
+        ctx.note("stop-mapped", ctx.answer_at("stop"), message, "info" if covered else None)
     return word
 
 
@@ -335,7 +335,7 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     shape = variants_of(error.extras).get("shape")
     inner: Json = {"message": error.message}
     if shape is None:
-        inner |= {"type": word, "param": error.param, "code": code}
+        inner |= {"type": word, "param": error.param, "code": code or error.code}
     else:
         members = {"type": error.raw, "param": error.param, "code": error.code}
         inner |= {key: value for key, value in members.items() if value is not None}

@@ -270,6 +270,9 @@ class StreamDecoder(BaseStreamDecoder):
         if not value.keys() <= _CHOICE:
             self._leave(value, _CHOICE, ("choices", index))
         delta = value.get("delta") or value.get("message")
+        if "message" in value and value.get("delta"):
+            path = f"choices[{index}].message"
+            self._note_once("field-minor", path, "what the deltas say, once more")
         if isinstance(delta, dict):
             yield from self._delta(choice, delta)
         if value.get("logprobs"):

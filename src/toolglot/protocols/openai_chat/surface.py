@@ -59,6 +59,13 @@ SURFACE: Final = Surface(
     name=NAME,
     path="/v1/chat/completions",
     answer={"created": "created", "service_tier": "service_tier"},
+    answer_members={
+        "id": "id",
+        "stop": "choices[{}].finish_reason",
+        "usage": "usage",
+        "logprobs": "choices[{}].logprobs",
+        "citations": "choices[{}].message.annotations",
+    },
     headers=frozenset({"openai-beta"}),
     account_headers=frozenset({"openai-organization", "openai-project"}),
     settings={
@@ -114,6 +121,9 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="messages",
+        names=True,
+        refusal="refusal",
+        answer_path="choices[{}].message",
         plain_types=frozenset({"text", "function"}),
         ordered=False,
         many_choices=True,

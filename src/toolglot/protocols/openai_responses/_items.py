@@ -35,13 +35,12 @@ from toolglot.protocols.openai_responses.parts import (
     is_content,
     kept,
 )
-from toolglot.protocols.openai_responses.surface import NAME
+from toolglot.protocols.openai_responses.surface import EASY_BARE, NAME
 from toolglot.wire.fields import Fields, merge
 from toolglot.wire.parts import arguments_text, cannot_carry
 
 _BARE: Final = NAME
 _EASY: Final = f"{NAME} without type"
-_EASY_BARE: Final = f"{NAME} without type, bare"
 """Spellings of a message: content as a string, `type` left out, or both."""
 
 _ROLES: Final = frozenset({"user", "assistant", "system", "developer"})
@@ -133,15 +132,15 @@ def _decode_message(fields: Fields) -> Message:
     easy = fields.take("type") is None
     parts, bare = decode_content(fields, "content", OUTPUT if role == "assistant" else INPUT)
     extras = fields.rest() if parts else kept(fields)
-    wire_form = (_EASY_BARE if bare else _EASY) if easy else (_BARE if bare else "")
+    wire_form = (EASY_BARE if bare else _EASY) if easy else (_BARE if bare else "")
     return Message(role=cast("Role", role), parts=parts, wire_form=wire_form, extras=extras)
 
 
 def _encode_message(message: Message, parts: tuple[Part, ...], ctx: Context) -> Iterator[Json]:
     role, wire_form = message.role, message.wire_form
-    easy = wire_form in (_EASY, _EASY_BARE)
+    easy = wire_form in (_EASY, EASY_BARE)
     wire: Json = {"role": role} if easy else {"type": "message", "role": role}
-    if wire_form in (_BARE, _EASY_BARE) and is_bare(parts):
+    if wire_form in (_BARE, EASY_BARE) and is_bare(parts):
         wire["content"] = parts[0].text  # type: ignore[union-attr] # is_bare says it is a Text
     elif content := encode_content(parts, OUTPUT if role == "assistant" else INPUT, ctx):
         wire["content"] = content

@@ -193,8 +193,6 @@ def encode_citation(citation: Citation, end: int, ctx: Context) -> Json | None:
             "citation-dropped", "annotations", f"a citation of {citation.title or 'no address'}"
         )
         return None
-    if own is None and citation.quote is not None:
-        ctx.note("citation-mapped", "annotations", "the quoted words are left out")
     wire: Json = {"type": "url_citation"}
     usual = (None, None, None) if own is not None else (citation.url, 0, end)
     for key, value, default in (

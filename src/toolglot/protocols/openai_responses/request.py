@@ -112,9 +112,7 @@ def _encode_input(body: Json, request: Request, ctx: Context) -> None:
         body["input"] = cast("Text", messages[0].parts[0]).text
         return
     items: list[Json] = []
-    for index, message in enumerate(messages):
-        if message.name is not None:
-            ctx.note("field-dropped", ctx.at(index, None, "name"), "messages have no name here")
+    for message in messages:
         items.extend(encode_items(message, ctx))
     if items or ctx.foreign(NAME):
         body["input"] = items

@@ -1,5 +1,6 @@
 """Responses and errors of OpenAI Responses, both ways."""
 
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
+from toolglot.places import Holder, Places
 from toolglot.protocols.openai_responses._items import decode_output_item, encode_output
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.request import encode_request
@@ -34,6 +36,7 @@ from toolglot.protocols.openai_responses.surface import (
     STATUSES,
     STOP,
     STOP_FROM,
+    SURFACE,
 )
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
@@ -115,13 +118,17 @@ def encode_head(response: Any, ctx: Context) -> Json:
 
 def _encode_id(response_id: str, ctx: Context) -> str:
     if ctx.answer_id:
-        ctx.note("value-respelled", "id", f"{response_id} is {ctx.answer_id} here")
+        path = ctx.answer_at("id")
+        if path:
+            ctx.note("value-respelled", path, f"{response_id} is {ctx.answer_id} here")
         return ctx.answer_id
     if response_id.startswith("resp_"):
         return response_id
     if not response_id:
         return ctx.new_id("resp_")
-    ctx.note("value-respelled", "id", "the id of a response begins with resp_")
+    path = ctx.answer_at("id")
+    if path:
+        ctx.note("value-respelled", path, "the id of a response begins with resp_")
     return "resp_" + response_id
 
 
@@ -165,12 +172,19 @@ def _decode_output(fields: Fields) -> tuple[tuple[Part, ...], list[tuple[int, Js
     """The parts of all items, and the messages that have none."""
     parts: list[Part] = []
     empty: list[tuple[int, Json]] = []
+    items: list[tuple[Part, ...]] = []
     for index, item in enumerate(fields.maybe_list("output") or ()):
-        found = decode_output_item(fields.element(item, "output", index))
+        found = tuple(decode_output_item(fields.element(item, "output", index)))
+        items.append(found)
         parts.extend(found)
         if not found:
             empty.append((index, item))
+    fields.document.ctx.places = Places(SURFACE, partial(_holders, items))
     return tuple(parts), empty
+
+
+def _holders(items: list[tuple[Part, ...]]) -> list[Holder]:
+    return [Holder(f"output[{index}]", parts) for index, parts in enumerate(items)]
 
 
 def _decode_logprobs(parts: tuple[Part, ...]) -> Json | None:
@@ -192,7 +206,7 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     first = next((i for i, part in enumerate(parts) if isinstance(part, Text)), None)
     if not content or first is None:
-        ctx.note("logprobs-dropped", "logprobs")
+        ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
         return parts
     entries = [
         {"bytes": [], "top_logprobs": [], **entry} for entry in content if isinstance(entry, dict)
@@ -230,7 +244,11 @@ def encode_stop(stop: StopReason | None, refused: bool, ctx: Context, *, own: bo
     if stop.kind == "refusal" and refused:
         status, reason, exact = "completed", None, True
     if not exact:
-        ctx.note("stop-mapped", "status", f"{stop.raw or stop.kind} becomes {reason or status}")
+        ctx.note(
+            "stop-mapped",
+            ctx.answer_at("stop"),
+            f"{stop.raw or stop.kind} becomes {reason or status}",
+        )
     paused: Json = {"end_turn": False} if stop.kind == "pause" else {}
     details = {"reason": reason} if reason else None
     return {"status": status, "incomplete_details": details, **paused}
@@ -376,7 +394,14 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     if own is not None and not ctx.foreign(NAME):
         return _encode_own_error(error, own, ctx)
     word, code, usual = ERROR_FROM[error.kind]
-    body = {"error": {"message": error.message, "type": word, "param": error.param, "code": code}}
+    body = {
+        "error": {
+            "message": error.message,
+            "type": word,
+            "param": error.param,
+            "code": code or error.code,
+        }
+    }
     return WireResponse(
         status=reply_status(error, usual, NAME, ctx),
         headers=headers_of(error, "x-request-id"),

@@ -21,6 +21,9 @@ from toolglot.wire.fields import Setting
 
 NAME: Final = "openai-responses"
 
+EASY_BARE: Final = f"{NAME} without type, bare"
+"""The spelling of a message with a string as its content, and without its type."""
+
 SETTINGS: Final[tuple[Setting, ...]] = (
     ("max_tokens", "max_output_tokens", "int"),
     ("temperature", "temperature", "number"),
@@ -64,6 +67,7 @@ SURFACE: Final = Surface(
     headers=frozenset({"openai-beta"}),
     account_headers=frozenset({"openai-organization", "openai-project"}),
     answer={"created": "created_at", "service_tier": "service_tier"},
+    answer_members={"stop": "status", "usage": "usage", "logprobs": "output"},
     settings={
         **{field: key for field, key, _ in SETTINGS},
         "system": "instructions",
@@ -97,6 +101,8 @@ SURFACE: Final = Surface(
     ),
     messages=MessageSupport(
         path="input",
+        answer_path="output",
+        bare_forms=frozenset({NAME, EASY_BARE}),
         plain_types=frozenset(
             {
                 "message",
@@ -114,6 +120,7 @@ SURFACE: Final = Surface(
         developer_role=True,
     ),
     calls=CallSupport(
+        result="output",
         id_prefix="fc_",
         # `call_id`: 1 to 64 characters of any kind; `name`: the same length and ^[a-zA-Z0-9_-]+$.
         id_rule=IdentifierRule(most=64),

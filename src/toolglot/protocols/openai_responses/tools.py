@@ -168,7 +168,8 @@ def with_additional(
     additional = list(_additional(messages))
     if not additional:
         return messages, tools
-    changed = list(messages)
+    changed, ctx = list(messages), fields.document.ctx
+    paths = [ctx.tool_at(index) for index in range(len(tools))]
     declared = {_identity(tool): tool for tool in reversed(tools)}
     for index, value in additional:
         if value["type"] == _DECLARING:
@@ -179,14 +180,16 @@ def with_additional(
             known = declared.get(_identity(tool))
             if known is None:
                 tools = (*tools, tool)
+                paths.append(path)
             elif isinstance(known, NamespaceTool) and isinstance(tool, NamespaceTool):
                 tool = replace(known, tools=(*known.tools, *tool.tools))
                 tools = tuple(tool if each is known else each for each in tools)
             else:
                 words, severity = "it is declared before", "info" if tool == known else None
-                fields.document.ctx.note("tool-duplicate", path, words, cast("Any", severity))
+                ctx.note("tool-duplicate", path, words, cast("Any", severity))
                 continue
             declared[_identity(tool)] = tool
+    ctx.tool_paths = tuple(paths)
     return tuple(changed), tools
 
 

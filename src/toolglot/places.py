@@ -1,0 +1,207 @@
+"""Where the parts of messages and answers stand on the wire, for the paths of notes.
+
+Passes move, join and replace parts, and encoders no longer know where one came from. So a context
+keeps the parts as they were decoded; the place of one is looked up only when a note needs it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from toolglot.ir import (
+    Audio,
+    Choice,
+    Document,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from toolglot.surface import Surface
+
+_BESIDE: Final = (Reasoning, ToolCall, ToolResult)
+"""What stands beside the content of a message in protocols that keep them apart."""
+
+
+class Holder(Struct, frozen=True):
+    """What has parts: a message of a request, or a choice of an answer or an item of one."""
+
+    path: str
+    parts: tuple[Part, ...]
+    is_bare: bool = False
+    """Whether one text stands there as it is, and not in a list."""
+    choice: int = 0
+
+
+class Places:
+    """The places of parts, found by the parts themselves.
+
+    `make` gives what has the parts as it came; it is called when the first place is looked up.
+    """
+
+    __slots__ = ("_by_call", "_by_part", "_holders", "_make", "_messages", "_moved", "_surface")
+
+    def __init__(
+        self,
+        surface: Surface,
+        make: Callable[[], Sequence[Holder]],
+        messages: tuple[Message, ...] = (),
+    ) -> None:
+        self._surface = surface
+        self._make = make
+        self._messages = messages
+        self._holders: Sequence[Holder] | None = None
+        self._by_part: dict[int, tuple[Holder, int]] = {}
+        self._by_call: dict[tuple[type[Part], str], tuple[Holder, int] | None] = {}
+        self._moved: dict[int, tuple[Part | Message, str]] = {}
+
+    def move(self, part: Part | Message, path: str) -> None:
+        """Let a part or message that takes the place of another have its path."""
+        self._moved[id(part)] = part, path
+
+    def of(self, part: Part) -> str | None:
+        """The path of a part; None if it came from nowhere."""
+        moved = self._moved.get(id(part))
+        if moved is not None:
+            return moved[1]
+        found = self._find(part)
+        return None if found is None else part_path(self._surface, *found)
+
+    def of_message(self, message: Message) -> str | None:
+        """The path of a message: its own, or of that which had the first of its parts."""
+        moved = self._moved.get(id(message))
+        if moved is not None:
+            return moved[1]
+        for number, given in enumerate(self._messages):
+            if given is message:
+                return f"{self._surface.messages.path}[{number}]"
+        for part in message.parts:
+            found = self._find(part)
+            if found is not None:
+                return found[0].path
+        return None
+
+    def at(self, choice: int, place: int) -> str | None:
+        """The path of a part of an answer, by its number in its choice."""
+        for holder in self._index():
+            if holder.choice != choice:
+                continue
+            if place < len(holder.parts):
+                return part_path(self._surface, holder, place)
+            place -= len(holder.parts)
+        return None
+
+    def _find(self, part: Part) -> tuple[Holder, int] | None:
+        self._index()
+        found = self._by_part.get(id(part))
+        if found is None and isinstance(part, ToolCall | ToolResult):
+            found = self._by_call.get((type(part), part.id))
+        return found
+
+    def _index(self) -> Sequence[Holder]:
+        if self._holders is None:
+            # They are kept as well, or another part might get the place of one in memory.
+            self._holders = self._make()
+            for holder in self._holders:
+                for place, part in enumerate(holder.parts):
+                    self._by_part.setdefault(id(part), (holder, place))
+                    if isinstance(part, ToolCall | ToolResult):
+                        key = type(part), part.id
+                        # An id that was used twice tells nothing.
+                        self._by_call[key] = None if key in self._by_call else (holder, place)
+        return self._holders
+
+
+def places_of_messages(surface: Surface, messages: tuple[Message, ...]) -> Places:
+    """The places of the parts of a request."""
+
+    def make() -> list[Holder]:
+        return [message_holder(surface, number, each) for number, each in enumerate(messages)]
+
+    return Places(surface, make, messages)
+
+
+def places_of_choices(surface: Surface, choices: tuple[Choice, ...]) -> Places:
+    """The places of the parts of an answer."""
+    path, bare = surface.messages.answer_path, not surface.messages.holds_calls
+
+    def make() -> list[Holder]:
+        return [
+            Holder(path.format(number), choice.parts, bare, choice.index)
+            for number, choice in enumerate(choices)
+        ]
+
+    return Places(surface, make)
+
+
+def message_holder(surface: Surface, number: int, message: Message) -> Holder:
+    """A message of a request."""
+    path = f"{surface.messages.path}[{number}]"
+    return Holder(path, message.parts, message.wire_form in surface.messages.bare_forms)
+
+
+def part_path(surface: Surface, holder: Holder, place: int) -> str:
+    """The path of a part of a message."""
+    support, parts = surface.messages, holder.parts
+    part, content = parts[place], parts
+    if not support.holds_calls:
+        member = surface.calls.member
+        if member and _is_call(part, member):
+            number = sum(_is_call(each, member) for each in parts[:place])
+            return _joined(holder.path, f"{member}[{number}]")
+        if isinstance(part, _BESIDE) or (isinstance(part, Opaque) and len(parts) == 1):
+            return holder.path
+        if isinstance(part, Refusal) and support.refusal and not part.extras:
+            return _joined(holder.path, support.refusal)
+        content = tuple(each for each in parts if not isinstance(each, _BESIDE))
+        place = sum(not isinstance(each, _BESIDE) for each in parts[:place])
+    if surface.media.member and isinstance(part, Image | Document | Audio):
+        number = sum(isinstance(each, type(part)) for each in content[:place])
+        return _joined(holder.path, f"{surface.media.member}[{number}]")
+    if holder.is_bare and _is_one_text(content):
+        return _joined(holder.path, support.content)
+    return _joined(holder.path, f"{support.content}[{place}]")
+
+
+def _is_call(part: Part, member: str) -> bool:
+    """Whether a part stands among the calls, of which some may be of a type unknown here."""
+    if isinstance(part, Opaque):
+        return part.type.startswith(f"{member}.")
+    return isinstance(part, ToolCall)
+
+
+def _is_one_text(parts: tuple[Part, ...]) -> bool:
+    """Whether parts are one text that needs no list, nor an object of its own."""
+    only = parts[0] if len(parts) == 1 else None
+    return type(only) is Text and only.cache is None and not only.extras
+
+
+def system_path(surface: Surface, system: Message, place: int) -> str:
+    """The path of a part of the system text."""
+    path, key = surface.settings.get("system", "system"), surface.system.content
+    if key:
+        return f"{path}.{key}[{place}]"
+    bare = system.wire_form != surface.name and _is_one_text(system.parts)
+    return path if bare else f"{path}[{place}]"
+
+
+def inner_path(surface: Surface, path: str, result: ToolResult, place: int) -> str:
+    """The path of a part of a result that stands at a path."""
+    calls, parts = surface.calls, result.parts
+    if calls.result_text and isinstance(parts[place], Text):
+        return _joined(path, calls.result_text)
+    if calls.result_text:
+        place = sum(not isinstance(each, Text) for each in parts[:place])
+    if result.wire_form != surface.name and _is_one_text(parts):
+        return _joined(path, calls.result)
+    return _joined(path, f"{calls.result}[{place}]")
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
