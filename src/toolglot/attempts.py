@@ -391,7 +391,9 @@ class Attempts:
         return self._targets[self._left[0]]
 
     def _may_mend(self, status: int) -> bool:
-        return not self._mended and remedy(status).mend
+        """Once, and as one of the retries; where there are none, all the same."""
+        spared = self._may_retry or not self._candidate.retries
+        return spared and not self._mended and remedy(status).mend
 
     @property
     def _may_retry(self) -> bool:

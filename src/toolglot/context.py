@@ -23,7 +23,9 @@ from toolglot.ir import (
     ToolCall,
     ToolResult,
 )
-from toolglot.places import (
+from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
+from toolglot.rules import ToolRules
+from toolglot.source_paths import (
     Places,
     inner_path,
     message_holder,
@@ -31,8 +33,6 @@ from toolglot.places import (
     places_of_messages,
     system_path,
 )
-from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
-from toolglot.rules import ToolRules
 from toolglot.surface import Surface
 from toolglot.undo import Undo
 
@@ -261,9 +261,7 @@ class Context:
         undo: Undo | None = None,
     ) -> None:
         self.options = options or Options()
-        self.source = source
-        self.target = target
-        self.request = request
+        self.source, self.target, self.request = source, target, request
         self.undo = undo or Undo()
         self.asked: Callable[[], Request | None] | None = None
         """For an answer, what the client asked, where that is read only if need be."""

@@ -110,6 +110,15 @@ def _is_shaped(body: bytes, protocol: str) -> bool:
     return isinstance(words, str)
 
 
+def _is_answer(body: bytes, protocol: str) -> bool:
+    """Whether a body has the member that makes it an answer, whatever else is wrong with it."""
+    try:
+        value = jsontext.peek(body)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and get_protocol(protocol).API.is_response(value)
+
+
 def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
     def read() -> int:
         readings.append(clock())
@@ -330,7 +339,13 @@ class Exchange:
         stream: bool = False,
     ) -> Answer:
         """What the client gets for a whole answer or an error; `stream`: it asked for a stream."""
-        response, wire, ctx = self._decode(body, status, headers)
+        try:
+            response, wire, ctx = self._decode(body, status, headers)
+        except DecodeError:
+            mends = self.options.mend == "on" or self.client != self.provider
+            if mends or not _is_answer(body, self.client):
+                raise
+            return Answer(status=status, headers=headers or {}, data=body)
         if stream and isinstance(response, ApiError):
             surface = get_protocol(self.client).SURFACE
             if response.kind in surface.stream.errors_inside:

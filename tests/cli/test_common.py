@@ -59,11 +59,10 @@ def test_the_documentation_has_every_command():
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        ((), "required: COMMAND"),
-        (("translat",), "invalid choice: 'translat'"),
+        (("translat",), "there is no 'translat'; perhaps translate"),
         (("translate", "--from", "anthropic"), "give --to PROTOCOL, or --provider"),
-        (("translate", "--from", "x", "--to", "gemini"), "argument --from: invalid choice: 'x'"),
-        (("translate", *PAIR, "--what", "answer"), "argument --what: invalid choice"),
+        (("translate", "--from", "x", "--to", "gemini"), "--from: 'x' is none of anthropic"),
+        (("translate", *PAIR, "--what", "answer"), "argument --what: there is no 'answer'"),
         (("translate", *PAIR, "--split", "4"), "--split has no effect with --what request"),
         (("translate", *PAIR, "--what", "stream", "--pretty"), "--pretty has no effect"),
         (("translate", *PAIR, "--what", "response", "--model", "m"), "--model has no effect"),
@@ -83,7 +82,7 @@ def test_a_wrong_call_is_2_and_says_why(cli, argv, words):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "not JSON: Expecting value in line 1, column 1"),
+        (b"", "the input is empty; expected a request"),
         (b"{", "not JSON: Expecting property name"),
         (b"\xff", "not UTF-8: byte 0 is 0xff"),
         (b"[]", "expected object, got array"),

@@ -69,7 +69,7 @@ def test_a_hint_is_a_comment(cli):
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("nobody",), "invalid choice: 'nobody'"),
+        (("nobody",), "there is no 'nobody'"),
         (("claude", "--protocol", "gemini"), "Claude Code speaks anthropic, not gemini"),
         (("opencode",), "opencode needs a model: add --model"),
     ],

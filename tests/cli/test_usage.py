@@ -113,7 +113,7 @@ def test_nothing_used(cli, path):
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("--by", "colour"), "invalid choice: 'colour'"),
+        (("--by", "colour"), "there is no 'colour'"),
         (("--since", "yesterday"), "'yesterday' is neither a date"),
         (("--csv", "--json"), "not allowed with"),
     ],

@@ -319,7 +319,7 @@ base_url = "http://127.0.0.1:1/v1"
         ('"calls.id_rule" = { most = "x" }', "calls.id_rule: Expected `int | null`, got `str`"),
         ('"reasoning.efforts" = ["low", "huge"]', "reasoning.efforts: 'huge' is none of high"),
         ('"reasoning.controls" = ["budgets"]', "reasoning.controls: 'budgets' is none of adap"),
-        ('"schema.tools" = "openapy"', "schema.tools: 'openapy' is none of closed, openapi"),
+        ('"schema.tools" = "openapy"', "schema.tools: 'openapy' is none of closed, moonshot"),
         ('"sampling.temperature" = [2, 0]', "sampling.temperature: the least, 2, is more than"),
         ('"sampling.temperature" = [1]', "sampling.temperature: Expected `array` of length 2"),
         ('"models" = ["x*"]', "models: there is no such fact"),

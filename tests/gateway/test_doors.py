@@ -34,8 +34,9 @@ HEADERS = ("Authorization: Bearer ", "x-api-key: ", "x-goog-api-key: ", "api-key
 
 
 def filled(path):
-    filled = path.replace("{call:[^/]+/", "them/{call:")  # where the model has a slash in its name
-    return re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], filled)
+    """A path with something in its places; a model that must have a slash in its name has one."""
+    made = re.sub(r"\{(\w+)(?::[^{}]+)?\}", lambda place: PLACES[place[1]], path)
+    return made.replace("cheap-1:", "them/cheap-1:") if "[^/]+/.+" in path else made
 
 
 async def routes():

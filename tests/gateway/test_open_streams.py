@@ -180,7 +180,9 @@ def test_no_sign_of_life_inside_an_event(name):
 
 
 def _between_events(told, sign):
-    """What was told without the signs, which stand where an event has ended."""
+    """What was told without the signs, which stand where an event has ended, or before all."""
+    while told.startswith(sign):
+        told = told.removeprefix(sign)
     for place in range(len(told)):
         if sign.strip() and told.startswith(sign, place):
             assert told[:place].endswith((b"\n\n", b"\r\n\r\n"))

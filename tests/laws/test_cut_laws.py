@@ -76,7 +76,7 @@ def pairs():
 
 
 @pytest.mark.parametrize("close", ["ended", "failed"])
-@pytest.mark.parametrize(("ours", "theirs", "end"), pairs())
+@pytest.mark.parametrize(("ours", "theirs", "end"), list(pairs()))
 def test_a_stream_cut_at_any_byte_ends_in_an_error_that_stands_alone(ours, theirs, end, close):
     """X-15, case-09."""
     data = stream_of(theirs, ENDS[end])

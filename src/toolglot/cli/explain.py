@@ -17,6 +17,7 @@ from toolglot.cli.common import (
     stream_translator,
     translate_document,
 )
+from toolglot.cli.input_kind import check_input
 from toolglot.receipt import CATALOGUE, SEVERITIES, Note, Receipt
 
 _EXAMPLES: Final = (
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _receipt(args: argparse.Namespace) -> Receipt:
     data = read_input(args.file)
     if args.what != STREAM:
+        check_input(data, args.what, args.source)
         return translate_document(args, data)[1]
     translator = stream_translator(args)
     translator.feed(data)

@@ -112,7 +112,7 @@ def test_errors_in_streams():
 
 def test_counts_of_the_wrong_type_do_not_end_a_stream():
     ctx = Context()
-    events = decode_stream(b'{"done":true,"eval_count":"many"}', ctx)
+    events = decode_stream(b'{"message":{"content":""},"done":true,"eval_count":"many"}', ctx)
     assert events[-1] == Finished((StopReason(kind="end", raw=""),))
     assert codes(ctx) == {"event-skipped"}
 

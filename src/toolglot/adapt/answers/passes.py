@@ -36,7 +36,7 @@ from toolglot.events import (
     whole_parts,
 )
 from toolglot.ir import ApiError, Part, Response, ToolCall
-from toolglot.places import places_of_choices
+from toolglot.source_paths import places_of_choices
 
 _Feed: TypeAlias = Callable[[Event], Sequence[Event]]
 

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from toolglot.dialects.literals import lenient
 from toolglot.ir import Json
 from toolglot.schema.conform import Checker, SchemaError, checker, optional, path_of
 from toolglot.wire import jsontext
@@ -139,6 +138,8 @@ def _guessed(text: str) -> _Reading | None:
 
 def _long_value(text: str) -> Any:
     """The value of a text that is almost JSON, or broke off, or a `ValueError`."""
+    from toolglot.dialects.literals import lenient  # noqa: PLC0415 - dialects load late
+
     whole, comma = _completed(text)
     for each in (text, whole):
         try:

@@ -38,7 +38,9 @@ class GenerationEndpoints:
             routes.extend(ModelRoute(path, name, self.by_path) for path in paths)
             if versions:
                 operations = "|".join(module.API.operations)
-                path = f"/{{version:{'|'.join(versions)}}}/{{call:[^/]+/.+:(?:{operations})}}"
+                others = "|".join((*versions, "models"))
+                vendor = f"(?!(?:{others})/)[^/]+/.+:(?:{operations})"
+                path = f"/{{version:{'|'.join(versions)}}}/{{call:{vendor}}}"
                 routes.append(ModelRoute(path, name, self.by_vendor_path))
         return tuple(routes)
 

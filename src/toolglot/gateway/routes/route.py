@@ -89,9 +89,10 @@ class ModelRoute(Struct, frozen=True):
             error: ApiError | None = None
             admitted = None
             try:
-                admitted = NOBODY
                 if admission.asks_for_keys:
                     admitted = await admission.identify(http, telemetry)
+                else:
+                    admitted = NOBODY
                 body = await http.read()
                 request = read_incoming(
                     http, self.protocol, prefix + http.path, body, admitted.holder

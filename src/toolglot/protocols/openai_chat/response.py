@@ -305,7 +305,8 @@ def _says_completion(fields: Fields) -> bool:
     """Whether it is a completion by its own word that has `null` for choices: all of the limit
     went into reasoning.
     """
-    return "choices" in fields and fields.peek("object") == _OBJECT and bool(fields.peek("id"))
+    says_so = fields.peek("object") == _OBJECT or isinstance(fields.peek("usage"), dict)
+    return "choices" in fields and bool(fields.peek("id")) and says_so
 
 
 def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:

@@ -19,7 +19,6 @@ from toolglot.ir import (
     ToolCall,
     Usage,
 )
-from toolglot.places import Holder, Places
 from toolglot.protocols.openai_responses._items import decode_output_item, encode_output
 from toolglot.protocols.openai_responses.parts import kept
 from toolglot.protocols.openai_responses.request import encode_request
@@ -38,6 +37,7 @@ from toolglot.protocols.openai_responses.surface import (
     STOP_FROM,
     SURFACE,
 )
+from toolglot.source_paths import Holder, Places
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse

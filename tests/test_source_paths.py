@@ -3,8 +3,8 @@
 import pytest
 
 from toolglot.ir import CacheMark, Choice, Image, Inline, Message, Text, ToolCall, ToolResult
-from toolglot.places import inner_path, places_of_choices, places_of_messages, system_path
 from toolglot.registry import get_protocol
+from toolglot.source_paths import inner_path, places_of_choices, places_of_messages, system_path
 from toolglot.translate import translate_request, translate_response
 
 CALL = ToolCall(id="c1", name="f")
