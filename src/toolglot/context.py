@@ -29,7 +29,7 @@ from toolglot.source_paths import (
     Places,
     inner_path,
     message_holder,
-    part_path,
+    part_paths,
     places_of_messages,
     system_path,
 )
@@ -429,7 +429,7 @@ class Context:
         if source is None:
             return ""
         known = self.places.of(message.parts[place]) if self.places is not None else None
-        return known or part_path(source, message_holder(source, index, message), place)
+        return known or part_paths(source, message_holder(source, index, message))[place]
 
     def at_system(self, system: Message, place: int) -> str:
         """The source path of a part of the system text."""

@@ -4,6 +4,7 @@ Passes move, join and replace parts, and encoders no longer know where one came 
 keeps the parts as they were decoded; the place of one is looked up only when a note needs it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -45,7 +46,10 @@ class Places:
     `make` gives what has the parts as it came; it is called when the first place is looked up.
     """
 
-    __slots__ = ("_by_call", "_by_part", "_holders", "_make", "_messages", "_moved", "_surface")
+    __slots__ = (
+        "_by_call", "_by_message", "_by_part", "_choices", "_is_read", "_make", "_messages",
+        "_moved", "_paths", "_surface",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -56,7 +60,12 @@ class Places:
         self._surface = surface
         self._make = make
         self._messages = messages
-        self._holders: Sequence[Holder] | None = None
+        self._is_read = False
+        self._choices: dict[int, list[tuple[Holder, int]]] = {}
+        """All parts, by the choice that they are in."""
+        self._paths: dict[int, list[str]] = {}
+        """The paths of the parts of a holder, once one of them was needed."""
+        self._by_message: dict[int, int] = {}
         self._by_part: dict[int, tuple[Holder, int]] = {}
         self._by_call: dict[tuple[type[Part], str], tuple[Holder, int] | None] = {}
         self._moved: dict[int, tuple[Part | Message, str]] = {}
@@ -71,16 +80,18 @@ class Places:
         if moved is not None:
             return moved[1]
         found = self._find(part)
-        return None if found is None else part_path(self._surface, *found)
+        return None if found is None else self._path(*found)
 
     def of_message(self, message: Message) -> str | None:
         """The path of a message: its own, or of that which had the first of its parts."""
         moved = self._moved.get(id(message))
         if moved is not None:
             return moved[1]
-        for number, given in enumerate(self._messages):
-            if given is message:
-                return f"{self._surface.messages.path}[{number}]"
+        if not self._by_message:
+            self._by_message = {id(each): at for at, each in enumerate(self._messages)}
+        number = self._by_message.get(id(message))
+        if number is not None:
+            return f"{self._surface.messages.path}[{number}]"
         for part in message.parts:
             found = self._find(part)
             if found is not None:
@@ -89,33 +100,38 @@ class Places:
 
     def at(self, choice: int, place: int) -> str | None:
         """The path of a part of an answer, by its number in its choice."""
-        for holder in self._index():
-            if holder.choice != choice:
-                continue
-            if place < len(holder.parts):
-                return part_path(self._surface, holder, place)
-            place -= len(holder.parts)
-        return None
+        self._read()
+        parts = self._choices.get(choice, ())
+        return self._path(*parts[place]) if place < len(parts) else None
+
+    def _path(self, holder: Holder, place: int) -> str:
+        paths = self._paths.get(id(holder))
+        if paths is None:
+            paths = self._paths[id(holder)] = part_paths(self._surface, holder)
+        return paths[place]
 
     def _find(self, part: Part) -> tuple[Holder, int] | None:
-        self._index()
+        self._read()
         found = self._by_part.get(id(part))
         if found is None and isinstance(part, ToolCall | ToolResult):
             found = self._by_call.get((type(part), part.id))
         return found
 
-    def _index(self) -> Sequence[Holder]:
-        if self._holders is None:
-            # They are kept as well, or another part might get the place of one in memory.
-            self._holders = self._make()
-            for holder in self._holders:
-                for place, part in enumerate(holder.parts):
-                    self._by_part.setdefault(id(part), (holder, place))
-                    if isinstance(part, ToolCall | ToolResult):
-                        key = type(part), part.id
-                        # An id that was used twice tells nothing.
-                        self._by_call[key] = None if key in self._by_call else (holder, place)
-        return self._holders
+    def _read(self) -> None:
+        """Find out where everything stands. The parts are kept, too, or another one might get the
+        place of one in memory.
+        """
+        if self._is_read:
+            return
+        self._is_read = True
+        for holder in self._make():
+            for place, part in enumerate(holder.parts):
+                self._choices.setdefault(holder.choice, []).append((holder, place))
+                self._by_part.setdefault(id(part), (holder, place))
+                if isinstance(part, ToolCall | ToolResult):
+                    key = type(part), part.id
+                    # An id that was used twice tells nothing.
+                    self._by_call[key] = None if key in self._by_call else (holder, place)
 
 
 def places_of_messages(surface: Surface, messages: tuple[Message, ...]) -> Places:
@@ -146,27 +162,31 @@ def message_holder(surface: Surface, number: int, message: Message) -> Holder:
     return Holder(path, message.parts, message.wire_form in surface.messages.bare_forms)
 
 
-def part_path(surface: Surface, holder: Holder, place: int) -> str:
-    """The path of a part of a message."""
-    support, parts = surface.messages, holder.parts
-    part, content = parts[place], parts
-    if not support.holds_calls:
-        member = surface.calls.member
-        if member and _is_call(part, member):
-            number = sum(_is_call(each, member) for each in parts[:place])
-            return _joined(holder.path, f"{member}[{number}]")
-        if isinstance(part, _BESIDE) or (isinstance(part, Opaque) and len(parts) == 1):
-            return holder.path
-        if isinstance(part, Refusal) and support.refusal and not part.extras:
-            return _joined(holder.path, support.refusal)
-        content = tuple(each for each in parts if not isinstance(each, _BESIDE))
-        place = sum(not isinstance(each, _BESIDE) for each in parts[:place])
-    if surface.media.member and isinstance(part, Image | Document | Audio):
-        number = sum(isinstance(each, type(part)) for each in content[:place])
-        return _joined(holder.path, f"{surface.media.member}[{number}]")
-    if holder.is_bare and _is_one_text(content):
-        return _joined(holder.path, support.content)
-    return _joined(holder.path, f"{support.content}[{place}]")
+def part_paths(surface: Surface, holder: Holder) -> list[str]:
+    """The paths of all parts of a message, in one walk: a message may have thousands."""
+    support, parts, member = surface.messages, holder.parts, surface.calls.member
+    apart = not support.holds_calls
+    content = tuple(each for each in parts if not (apart and isinstance(each, _BESIDE)))
+    is_bare = holder.is_bare and _is_one_text(content)
+    counts, place, paths = Counter[object](), 0, list[str]()
+    for part in parts:
+        if apart and member and _is_call(part, member):
+            path = f"{member}[{counts[member]}]"
+            counts[member] += 1
+        elif apart and (
+            isinstance(part, _BESIDE) or (isinstance(part, Opaque) and len(parts) == 1)
+        ):
+            path = ""
+        elif apart and isinstance(part, Refusal) and support.refusal and not part.extras:
+            path = support.refusal
+        elif surface.media.member and isinstance(part, Image | Document | Audio):
+            path = f"{surface.media.member}[{counts[type(part)]}]"
+            counts[type(part)] += 1
+        else:
+            path = support.content if is_bare else f"{support.content}[{place}]"
+        paths.append(_joined(holder.path, path) if path else holder.path)
+        place += not (apart and isinstance(part, _BESIDE))
+    return paths
 
 
 def _is_call(part: Part, member: str) -> bool:

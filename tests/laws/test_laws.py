@@ -146,10 +146,13 @@ def round_trip(source: str, target: str, body: Any) -> tuple[list[Any], list[Any
     third = Context(source=get_protocol(target).SURFACE)
     sent = get_protocol(target).decode_request(WireRequest(body=there.body, path=there.path), third)
     tools = {third.tool_at(index): one.tool_at(index) for index in range(len(sent.tools))}
+    # A client may have written a setting in another member than usual, which notes then name.
+    usual = {path: one.source.settings[field] for field, path in one.setting_paths.items()}
+    there_notes = [replace(note, path=usual.get(note.path, note.path)) for note in first]
     return (
         before,
         list(request_facts(after, two)),
-        [*first, *at_home(second, source, target, tools)],
+        [*there_notes, *at_home(second, source, target, tools)],
     )
 
 
