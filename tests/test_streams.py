@@ -725,3 +725,17 @@ def test_what_was_said_of_a_long_stream_is_joined_and_not_forgotten(monkeypatch)
     assert "stream-mended" in translator.receipt.codes()
     answer = fold(decode(name, [written]))
     assert [part.text for part in parts_of(answer, ir.Text)] == [text]
+
+
+@pytest.mark.parametrize("name", ["gemini", "openai-chat"])
+def test_a_stream_that_breaks_off_after_its_last_word_is_complete(name):
+    """Nothing but the end of the bytes, or a line that says so, was to come."""
+    encoder = get_protocol(name).StreamEncoder(Context())
+    data = b"".join(map(encoder.encode, unfold(text_answer("All of it."))))
+    translator = StreamTranslator(name, name)
+    written = translator.feed(data) + translator.fail(
+        ir.ApiError(kind="server", message="broke off", status=502)
+    )
+    answer = fold(decode(name, [written]))
+    assert isinstance(answer, ir.Response)
+    assert translator.error is None

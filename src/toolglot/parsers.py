@@ -245,10 +245,20 @@ def decoded_response(response: Body, codec: ProtocolModule) -> ir.Response:
             raise DecodeError("", "expected object, got array")
         if isinstance(value, (dict, list)):
             value = codec.CALLS.whole(value)
-        decoded = decode_response(value, source=codec.NAME)
+        decoded = _text_message(value) or decode_response(value, source=codec.NAME)
     if isinstance(decoded, ir.ApiError):
         raise DecodeError("error", decoded.message)
     return decoded
+
+
+def _text_message(value: Any) -> ir.Response | None:
+    """A message that is nothing but a text, which is how a history may have it."""
+    if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+        return None
+    text = value["content"]
+    if not isinstance(text, str):
+        return None
+    return ir.Response(id="", model="", choices=(ir.Choice(parts=(ir.Text(text=text),)),))
 
 
 def _parts_of(response: ir.Response) -> list[ir.Part]:

@@ -523,6 +523,8 @@ class _Follower:
             return self._translator.fail(error)
         if self._grammar.complete:
             return b""
+        if self._decoder.could_end:
+            return self.close()  # It broke off after all that matters.
         self._outcome.error = error
         rest = self._splitter.completed(self._rename.close()) if self._rename else b""
         return rest + _encode_error(self._target, self._ctx, self._outcome)

@@ -268,7 +268,8 @@ class _Writer:
 
     def _tell(self, place: SchemaPlace) -> None:
         limits = {key: place.lost[key] for key in sorted(place.lost)}
-        if place.ref and "anyOf" not in place.schema:
+        is_ref = "$ref" in place.schema  # also where it was the only one of several
+        if is_ref:
             place.schema = {"anyOf": [place.schema]}
         if "anyOf" in place.schema and self._subset.beside_unions == "nothing":
             first, *others = place.schema["anyOf"]
@@ -276,7 +277,7 @@ class _Writer:
             place.schema = {"anyOf": [first, *others]}
         else:
             place.schema, told = self._telling.describe(place.schema, limits)
-        if place.ref and not told and len(place.schema) == 1:
+        if is_ref and not told:
             place.schema = place.schema["anyOf"][0]
         self._described.update(told)
         self._dropped.update(limits.keys() - told)

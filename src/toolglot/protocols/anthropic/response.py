@@ -44,8 +44,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
     if not wire.ok or fields.peek("type") == "error":
         return decode_error(fields, wire)
-    if type(fields.peek("content")) is not str:  # which is how messages of a history may be
-        fields.require(list, "content")
+    fields.require(list, "content")
     fields.constant("type", "message")
     fields.constant("role", "assistant")
     parts, _ = decode_content(fields, "content")
