@@ -6,7 +6,7 @@ import gzip
 import pytest
 from tests.http1.raw import server
 
-from toolglot.http1.client_connection import ConnectionDroppedError, ReplyError
+from toolglot.http1.client_connection import ClientConnection, ConnectionDroppedError, ReplyError
 from toolglot.http1.connection_pool import ConnectionPool
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -213,3 +213,18 @@ def test_a_request_that_is_cancelled_closes_its_connection():
         pool.close()
 
     asyncio.run(asyncio.wait_for(run(), 10))
+
+
+def test_a_timer_that_is_due_at_once_can_be_moved():
+    """uvloop returns something without a time for it."""
+    uvloop = pytest.importorskip("uvloop", reason="it is not made for Windows")
+    loop = uvloop.new_event_loop()
+    try:
+        connection = ClientConnection(loop, lambda _: None, lambda _: None)
+        for seconds in (0.0, 0.0001, 5.0, 0.0, 1.0):
+            connection._watch(seconds)
+        connection._stop_watching()
+        loop.call_later(0.01, loop.stop)
+        loop.run_forever()
+    finally:
+        loop.close()

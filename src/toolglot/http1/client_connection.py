@@ -244,8 +244,8 @@ class ClientConnection(asyncio.Protocol):
 
     __slots__ = (
         "_deadline", "_head", "_head_size", "_idle", "_in_head", "_parser", "_pieces", "_reply",
-        "_skipping", "_timer", "_transport", "_until_closed", "_unwanted", "_waiter", "free",
-        "idle_since", "loop", "lost", "url",
+        "_rings_at", "_skipping", "_timer", "_transport", "_until_closed", "_unwanted", "_waiter",
+        "free", "idle_since", "loop", "lost", "url",
     )  # fmt: skip
 
     def __init__(
@@ -268,6 +268,7 @@ class ClientConnection(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._skipping = self._until_closed = self._in_head = False
         self._deadline = self._idle = 0.0
+        self._rings_at = _NEVER
         self._timer: asyncio.TimerHandle | None = None
         self._unwanted: int | None = None
         """Bytes that came of a reply that nobody reads any more."""
@@ -325,11 +326,15 @@ class ClientConnection(asyncio.Protocol):
         looks at the deadline when it rings, and is set again if that has moved.
         """
         self._deadline = self.loop.time() + seconds
-        if self._timer is None:
-            self._timer = self.loop.call_at(self._deadline, self._ring)
-        elif self._timer.when() > self._deadline:
-            self._timer.cancel()
-            self._timer = self.loop.call_at(self._deadline, self._ring)
+        if self._timer is None or self._rings_at > self._deadline:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        # Kept here, since what uvloop returns for a moment that has almost come does not know it.
+        self._rings_at = self._deadline
+        self._timer = self.loop.call_at(self._deadline, self._ring)
 
     def _stop_watching(self) -> None:
         self._deadline = _NEVER
@@ -339,7 +344,7 @@ class ClientConnection(asyncio.Protocol):
         if self._deadline == _NEVER:
             return
         if self.loop.time() < self._deadline:
-            self._timer = self.loop.call_at(self._deadline, self._ring)
+            self._set_timer()
             return
         self._fail(TimeoutError("the server is silent"))
 
