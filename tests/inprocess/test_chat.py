@@ -1,11 +1,8 @@
 """A tool loop in one call, with every kind of provider."""
 
 import asyncio
-from contextlib import asynccontextmanager
 
 import pytest
-from tests.gateway.running import in_thread
-from tests.upstreams.server import ScriptedUpstream
 from tests.upstreams.strict.upstreams import BY_PROTOCOL
 
 import toolglot
@@ -24,18 +21,6 @@ def bash(command: str) -> str:
 def read(path: str) -> str:
     """Reads a file."""
     raise FileNotFoundError(path)
-
-
-@asynccontextmanager
-async def _scripted():
-    async with ScriptedUpstream("parallel") as scripted:
-        yield scripted
-
-
-@pytest.fixture(scope="module")
-def scripted():
-    with in_thread(_scripted) as made:
-        yield made
 
 
 def _at(scripted, theirs):

@@ -16,7 +16,6 @@ from google import genai
 from google.genai import types as genai_types
 from tests.gateway.running import in_thread, upstream
 from tests.gateway.sdks import SDKS, all_sdks, opening
-from tests.upstreams.server import ScriptedUpstream
 from tests.upstreams.strict.upstreams import BY_PROTOCOL
 
 import toolglot
@@ -27,18 +26,6 @@ STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream
 CLIENTS = pytest.mark.parametrize("client", list(SDKS))
 UPSTREAMS = pytest.mark.parametrize("theirs", list(BY_PROTOCOL))
 NOWHERE = "http://nobody.invalid"
-
-
-@asynccontextmanager
-async def _scripted():
-    async with ScriptedUpstream("parallel") as scripted:
-        yield scripted
-
-
-@pytest.fixture(scope="module")
-def scripted():
-    with in_thread(_scripted) as made:
-        yield made
 
 
 def _options(scripted, theirs):

@@ -25,6 +25,9 @@ from toolglot.wire.message import read_body
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
 
+DEMO: Final = "demo"
+"""The model that is built in, and the provider that stands in where there is none."""
+
 REQUEST, RESPONSE, ERROR, STREAM = KINDS = ("request", "response", "error", "stream")
 
 _ONLY: Final = {

@@ -3,6 +3,7 @@
 `toolglot translate` is told so by its options. That they are wrong is the most common mistake.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -14,7 +15,6 @@ from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_request
 from toolglot.wire import jsontext
 
-_BOM: Final = b"\xef\xbb\xbf"
 _SSE: Final = (b"data:", b"event:", b":")
 
 
@@ -33,7 +33,7 @@ class InputKind(Struct, frozen=True):
 
 def recognise(data: bytes) -> InputKind | None:
     """What a document looks like; None if it looks like nothing that is known."""
-    text = data.removeprefix(_BOM).strip()
+    text = data.removeprefix(BOM_UTF8).strip()
     if text.startswith(_SSE):
         return InputKind("stream", _protocols(_sse_values(text), "is_event"))
     try:

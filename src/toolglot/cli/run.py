@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from toolglot.cli import ping
 from toolglot.cli.clients import CLIENTS, AgentClient, launch, written
-from toolglot.cli.common import Commands, add_command, plural, print_table
+from toolglot.cli.common import DEMO, Commands, add_command, plural, print_table
 from toolglot.cli.env import add_client, chosen, key_of, usual_gateway
 from toolglot.cli.serving import own_gateway
 
@@ -25,8 +25,6 @@ _NOT_FOUND: Final = 127
 """The exit code of shells where there is no such program."""
 _BY_SIGNAL: Final = 128
 """Shells add the number of the signal that ended a program."""
-_DEMO: Final = "demo"
-"""The provider that stands in where there is none."""
 _PASSED_ON: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 _EXAMPLES: Final = (
@@ -179,7 +177,7 @@ def _is_unusable(client: AgentClient, gateway: Gateway, key: str, model: str | N
         return False
     if model is None and not found.rejected:
         return False
-    listed = [name for name in known if not name.startswith(f"{_DEMO}/")]
+    listed = [name for name in known if not name.startswith(f"{DEMO}/")]
     names = f" (the gateway knows {', '.join(listed[:5])})" if found.lasting and listed else ""
     _say(f"a first request to {model or client.usual_model} fails: {found.error}{names}")
     if not found.lasting:
@@ -189,7 +187,7 @@ def _is_unusable(client: AgentClient, gateway: Gateway, key: str, model: str | N
 
 def _say_demo(provider: str, gateway: Gateway, model: str | None) -> None:
     """Say that no real model answers, unless that was asked for."""
-    if provider != _DEMO or (model or "").startswith(_DEMO):
+    if provider != DEMO or (model or "").startswith(DEMO):
         return
     if gateway.is_own:
         what = "no provider has a key here, so the built-in demo model answers; set OPENAI_API_KEY"

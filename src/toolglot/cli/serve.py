@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from toolglot.cli.clients import CLIENTS, KEY_VARIABLE
-from toolglot.cli.common import Commands, add_command
+from toolglot.cli.common import DEMO, Commands, add_command
 from toolglot.cli.env import usual_gateway
 from toolglot.errors import MissingExtraError
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from toolglot.gateway.http.server import Application
 
 _LAST_PORT: Final = 65535
-DEMO: Final = "demo"
-"""The model that is built in."""
 _EXAMPLES: Final = (
     "toolglot serve",
     "toolglot serve --config toolglot.toml --port 8100",
@@ -175,7 +173,7 @@ def welcome(url: str, config: "Config") -> str:
         who += f"\nclients need a key: export {KEY_VARIABLE}=$({command} keys create NAME)"
         key = f"${KEY_VARIABLE}"
     there = "" if url == usual_gateway() else f" --gateway {url}"
-    model = next(iter(config.providers), DEMO) + "/MODEL" if config.providers else DEMO
+    model = f"{next(iter(config.providers))}/MODEL" if config.providers else DEMO
     lines = (
         *(
             (client.title, f"{command} run {client.name}{there} --model {model}")
