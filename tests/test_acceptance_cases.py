@@ -377,7 +377,7 @@ def test_unknown_items_do_not_kill_a_request(target, item):
     given = {"model": "m", "input": [*HI, item, {"role": "user", "content": "go on"}]}
     body, receipt = to(given, "openai-responses", target)
     request = toolglot.decode_request(body, source=target, path=PATH)
-    assert "part-dropped" in codes(receipt)
+    assert codes(receipt) & {"part-dropped", "part-told"}
     wanted = "hifound itgo on" if item["type"] == "agent_message" else "higo on"
     assert words(request) == wanted
 
