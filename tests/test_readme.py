@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolglot.cli import _parser, main
+from toolglot.cli import main, parser_for
 from toolglot.registry import PROTOCOLS
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +98,7 @@ def test_a_command_can_be_called_as_shown(command, tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     words = shlex.split(command, comments=True)
     if words[1] in LASTING:
-        assert callable(_parser().parse_args(words[1:]).run)
+        assert callable(parser_for().parse_args(words[1:]).run)
         return
     if "<" in words:
         place = words.index("<")
