@@ -22,7 +22,7 @@ def written(value):
 
 def test_tools_are_written_for_another_provider(cli):
     done = cli("tools", "format", "--to", "anthropic", data=written([TOOL]))
-    assert done.code == 0
+    assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == [
         {
             "name": "tide_table",

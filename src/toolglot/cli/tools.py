@@ -84,7 +84,8 @@ def _add_result(parts: Commands) -> None:
 def format_(args: argparse.Namespace) -> int:
     """Print the definitions; what was changed in them goes to standard error."""
     formatted = format_tools(_definitions(read_input(args.file)), args.target)
-    print(words(formatted.receipt), file=sys.stderr)
+    if formatted.receipt:
+        print(words(formatted.receipt), file=sys.stderr)
     return _print(list(formatted))
 
 
