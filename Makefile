@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help site cast package local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
+.PHONY: help site cast package newcomer local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ site: ## Build the documentation as a website into site/, offline and strict
 		&& .venv-site/bin/pip install --quiet --group site; }
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict
 	@echo "site/index.html"
+
+newcomer: $(STAMP) ## Build and install toolglot as strangers would, and do what README.md says
+	@$(BIN)/python -m pytest tests/test_packaging.py -m packaging --quiet
 
 package: $(STAMP) ## Build the wheel and the source archive into dist/, and check them
 	@$(PIP) install 'build>=1.3,<2' 'twine>=6.2,<7'
