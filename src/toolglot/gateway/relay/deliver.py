@@ -29,6 +29,7 @@ from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_response import StreamedHttpResponse
 from toolglot.ir import ApiError, Response
 from toolglot.receipt import Receipt
@@ -151,9 +152,11 @@ class Delivery:
             if reply.status >= FIRST_ERROR and await self._recover(attempt, body):
                 return None
             if reply.status < FIRST_ERROR and self._request.stream:
-                answer = exchange.unfolded(body)
+                answer = await work_on(len(body), exchange.unfolded, body)
             else:
-                answer = exchange.response(
+                answer = await work_on(
+                    len(body),
+                    exchange.response,
                     body,
                     status=reply.status,
                     headers=reply.headers.lower,
