@@ -556,6 +556,8 @@ class _Follower:
         translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
+                if self._grammar.complete and translator is None:
+                    break  # What follows the end is no part of the answer.
                 wrong = not piece.readable and self._mends
                 if translator is None and (wrong or not (reads is None or reads(piece.raw))):
                     passed.append(self._owed())
@@ -657,7 +659,7 @@ class _Follower:
 
     def _last_words(self) -> bytes:
         """What a stream lacks that says all and does not end as its protocol has it."""
-        words = get_protocol(self._target).StreamEncoder.last_words
+        words = get_protocol(self._target).StreamEncoder(self._ctx).last_words
         if words:
             self._ctx.note("stream-mended", "its end")
         return words

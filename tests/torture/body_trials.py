@@ -3,8 +3,9 @@
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ class Question:
 
     protocol: str
     path: str
-    body: bytes
+    make: Callable[[], bytes]
+    """Makes the body: there are too many to have all of them."""
     what: str
     stream: bool = False
     headers: str = "content-type: application/json\r\n"
@@ -129,16 +131,23 @@ def _written(value: Any) -> bytes:
     return found.sub(lambda match: json.loads(f'"{match[1]}"'), text).encode()
 
 
-def _members(body: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _members(body: dict[str, Any]) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """One member wrong, missing or twice."""
     for at in _places(body):
         name = ".".join(map(str, at))
         for what, value in WRONG.items():
-            yield f"{name} is {what}", _written(_replaced(body, at, value))
+            yield f"{name} is {what}", partial(_with, body, at, value)
         if isinstance(at[-1], str):
-            twice = json.dumps(body)
-            key = json.dumps(at[-1]) + ": "
-            yield f"{name} twice", twice.replace(key, f"{key}1, {key}", 1).encode()
+            yield f"{name} twice", partial(_twice, body, at[-1])
+
+
+def _with(body: dict[str, Any], at: tuple[Any, ...], value: Any) -> bytes:
+    return _written(_replaced(body, at, value))
+
+
+def _twice(body: dict[str, Any], name: str) -> bytes:
+    key = json.dumps(name) + ": "
+    return json.dumps(body).replace(key, f"{key}1, {key}", 1).encode()
 
 
 def _altogether(body: dict[str, Any]) -> Iterator[tuple[str, bytes, str]]:
@@ -192,7 +201,7 @@ def questions() -> Iterator[Question]:
         for what, data in _members(body):
             yield Question(protocol, path, data, what, stream)
         for what, data, headers in _altogether(body):
-            yield Question(protocol, path, data, what, stream, headers)
+            yield Question(protocol, path, partial(bytes, data), what, stream, headers)
 
 
 # --- asking ---------------------------------------------------------------------------------------
@@ -247,7 +256,7 @@ async def bad_bodies(settings: Settings) -> Row:
             nonlocal refused
             each = asked[number]
             try:
-                answer = await connection.ask_raw(each.path, each.body, each.headers)
+                answer = await connection.ask_raw(each.path, each.make(), each.headers)
             except (OSError, EOFError, TimeoutError) as error:
                 connection.close()
                 row.count([f"no answer at all: {error!r}"], f"{each.path}, {each.what}")

@@ -55,6 +55,8 @@ def _model(asked: Json) -> str:
 def _preview(asked: Json, target: Target) -> Json:
     client, body = str(asked["protocol"]), asked["body"]
     model = str(asked.get("model") or body["model"])
+    if "model" in body:
+        body = {**body, "model": model}
     upstream = target.upstream
     if upstream is None:
         return {"provider": target.name, "model": target.model}
