@@ -58,6 +58,10 @@ class Module:
         def eof(self):
             return self._zlib.eof
 
+        @property
+        def unused_data(self):
+            return self._zlib.unused_data
+
         def decompress(self, data, most):
             return self._zlib.decompress(data, max(most, 0))
 

@@ -244,7 +244,7 @@ async def bad_bodies(settings: Settings) -> Row:
     row = Row("requests that are wrong")
     rng = settings.random("bodies")
     asked = list(questions())
-    wanted = settings.pick(part=400, short=8_000, long=len(asked))
+    wanted = settings.pick(part=300, short=8_000, long=len(asked))
     everything = len(asked)
     if wanted < everything:
         asked = rng.sample(asked, wanted)

@@ -22,7 +22,7 @@ PROMPT = "retries = 0\ntimeouts = { connect = 10, first_byte = 30, idle = 30 }"
 async def campaign(settings: Settings) -> Row:
     """Random faults, many conversations at once: nothing lost, doubled or mixed."""
     row = Row("faults in every pair, many at once")
-    total = settings.pick(part=250, short=6_000, long=100_000)
+    total = settings.pick(part=150, short=6_000, long=100_000)
     calls = 0
     async with laboratory(provider=PATIENT) as lab:
 
@@ -66,7 +66,7 @@ async def cuts(settings: Settings) -> Row:
     """The provider stops at a byte: the client is told, or has everything."""
     row = Row("answers that are cut, byte by byte")
     rng = settings.random("cuts")
-    step = settings.pick(part=601, short=41, long=1)
+    step = settings.pick(part=1201, short=41, long=1)
     points = list(_points(rng, step, settings.pick(part=1, short=2, long=2)))
     async with laboratory(provider=PROMPT) as lab:
 
@@ -118,7 +118,7 @@ async def no_answers(settings: Settings) -> Row:
         for stream in (True, False)
     ]
     if settings.size == "part":
-        trials = rng.sample(trials, 60)
+        trials = rng.sample(trials, 50)
     async with laboratory(provider=PROMPT) as lab:
 
         async def one(connection: Connection, number: int) -> None:

@@ -66,11 +66,7 @@ def test_without_keys_a_page_cannot_use_a_name_of_its_own(tmp_path, keys):
         async with gateway(keys=keys, database=str(file)) as session:
             found = []
             for path in PATHS:
-                for headers in (
-                    {"Host": "evil.example"},
-                    {"Sec-Fetch-Site": "cross-site"},
-                    {"Sec-Fetch-Site": " Cross-Site"},
-                ):
+                for headers in ({"Host": "evil.example"}, {"Sec-Fetch-Site": "Cross-Site"}):
                     async with session.get(path, headers=headers) as reply:
                         found.append(reply.status)
             body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
