@@ -184,11 +184,14 @@ class Relay:
         if isinstance(after, Ask) and after.retry:
             telemetry.retried()
         if isinstance(reply, SendFailure):
+            telemetry.tried(0, scrub(reply.detail) or reply.reason)
             return None, after
         if not retries:
             telemetry.upstream_response(reply)
         if isinstance(after, Deliver):
             return reply, after
+        if not mendable:
+            telemetry.tried(reply.status)
         reply.close()
         return None, after
 

@@ -27,7 +27,7 @@ def dry_run_routes(relay: Relay, admission: Admission) -> tuple[Route, ...]:
             asked = read_body(request.body or b"{}")
             model = _model(asked)
             await admission.count(request.holder, model)
-            previews = [_preview(asked, target) for target in relay.router.targets(model)]
+            previews = [preview(asked, target) for target in relay.router.targets(model)]
         except ToolglotError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
         return json_response({"targets": previews})
@@ -49,7 +49,8 @@ def _model(asked: Json) -> str:
     return model
 
 
-def _preview(asked: Json, target: Target) -> Json:
+def preview(asked: Json, target: Target) -> Json:
+    """What would be sent to a target."""
     client, body = str(asked["protocol"]), asked["body"]
     model = str(asked.get("model") or body["model"])
     upstream = target.upstream
