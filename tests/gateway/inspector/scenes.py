@@ -13,6 +13,7 @@ from toolglot.context import Context
 from toolglot.events import unfold
 from toolglot.gateway.config import Config, Inspector, Server
 from toolglot.registry import get_protocol
+from toolglot.translate import encode_response
 
 AGENT = {"User-Agent": "claude-cli/2.1.9 (external, cli)", "x-claude-code-session-id": "s-1"}
 REFUSAL = (
@@ -110,6 +111,8 @@ class Upstream:
         step = self.steps[self.asked]
         self.asked += 1
         codec = get_protocol(self.protocol)
+        if not body.get("stream"):
+            return web.json_response(encode_response(step, target=self.protocol).body)
         reply = web.StreamResponse(headers={"Content-Type": codec.SURFACE.stream.media_type})
         await reply.prepare(request)
         encoder = codec.StreamEncoder(Context())
@@ -139,7 +142,8 @@ async def work(session, *, turns=9, title="fix the flaky tide test", headers=AGE
         if not isinstance(said, ir.Response):
             return said
         calls = [part for part in said.choices[0].parts if isinstance(part, ir.ToolCall)]
-        blocks = [block(part) for part in said.choices[0].parts]
+        kept = (part for part in said.choices[0].parts if isinstance(part, ir.Text | ir.ToolCall))
+        blocks = [block(part) for part in kept]
         messages = [*messages, {"role": "assistant", "content": blocks}]
         if not calls:
             return said

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from toolglot.gateway.inspector.exchange_facts import CallFacts, ResultFacts
-from toolglot.gateway.inspector.grouping import Conversation, Turn
+from toolglot.gateway.inspector.grouping import InspectedConversation, InspectedTurn
 from toolglot.ir import Json, ToolCall
 from toolglot.receipt import Note
 from toolglot.verdicts import Verdict, gravest, repeated, still_open, unanswered
@@ -22,7 +22,7 @@ _IN_A_ROW: Final = 2
 class CallRow(Struct, frozen=True, kw_only=True):
     """One call, from the model to the client and back."""
 
-    turn: Turn
+    turn: InspectedTurn
     place: int
     """Its number in the answer."""
     facts: CallFacts
@@ -37,7 +37,7 @@ class CallRow(Struct, frozen=True, kw_only=True):
         return gravest(self.verdicts)
 
 
-def call_rows(conversation: Conversation) -> list[CallRow]:
+def call_rows(conversation: InspectedConversation) -> list[CallRow]:
     """All calls of a conversation, in their order."""
     rows: list[CallRow] = []
     before, times = None, 0
@@ -63,7 +63,7 @@ def _meaning(call: ToolCall) -> tuple[str, object]:
         return call.name, call.arguments
 
 
-def _answered(row: CallRow, later: list[Turn], used: set[int]) -> CallRow:
+def _answered(row: CallRow, later: list[InspectedTurn], used: set[int]) -> CallRow:
     """A row with its result, or with what is to be said of there being none."""
     call = row.facts.given
     if call is None:
@@ -80,7 +80,7 @@ def _answered(row: CallRow, later: list[Turn], used: set[int]) -> CallRow:
     return replace(row, verdicts=(*row.verdicts, verdict))
 
 
-def _result_of(call: ToolCall, turn: Turn, used: set[int]) -> ResultFacts | None:
+def _result_of(call: ToolCall, turn: InspectedTurn, used: set[int]) -> ResultFacts | None:
     results = turn.facts.request.results
     for each in results:
         if each.id == call.id and not each.by_order:
@@ -92,7 +92,7 @@ def _result_of(call: ToolCall, turn: Turn, used: set[int]) -> ResultFacts | None
     return None
 
 
-def _follows(turn: Turn, chain: tuple[int, ...], call: ToolCall) -> bool:
+def _follows(turn: InspectedTurn, chain: tuple[int, ...], call: ToolCall) -> bool:
     """Whether a later request goes on from the answer that had a call, and has no result of it."""
     request = turn.facts.request
     if call.id in request.answered:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from toolglot.gateway.inspector.call_rows import CallRow, call_json, call_rows, counted
-from toolglot.gateway.inspector.grouping import Conversation, Turn, client_of
+from toolglot.gateway.inspector.grouping import InspectedConversation, InspectedTurn, client_of
 from toolglot.gateway.telemetry.captures import CapturedExchange
 from toolglot.gateway.telemetry.redact import redact_url, scrub
 from toolglot.ir import Json, Usage
@@ -16,7 +16,7 @@ _BAD: Final = frozenset({"unknown", "mismatch", "withheld", "unanswered"})
 """Verdicts that count as errors of calls."""
 
 
-def session_json(conversation: Conversation) -> Json:
+def session_json(conversation: InspectedConversation) -> Json:
     """A row of the list."""
     first, last = conversation.turns[0].exchange, conversation.last.exchange
     rows = call_rows(conversation)
@@ -50,7 +50,7 @@ def session_json(conversation: Conversation) -> Json:
     }
 
 
-def session_detail(conversation: Conversation) -> Json:
+def session_detail(conversation: InspectedConversation) -> Json:
     """A conversation with its turns and its calls."""
     return {
         **session_json(conversation),
@@ -59,7 +59,7 @@ def session_detail(conversation: Conversation) -> Json:
     }
 
 
-def turn_json(turn: Turn) -> Json:
+def turn_json(turn: InspectedTurn) -> Json:
     """A turn of the strip."""
     exchange = turn.exchange
     attempt = exchange.attempt
@@ -94,7 +94,7 @@ def turn_json(turn: Turn) -> Json:
     }
 
 
-def turn_end(turn: Turn) -> str:
+def turn_end(turn: InspectedTurn) -> str:
     """How a turn ended: calls, end, length, other or error; or that it goes on."""
     if turn.failed:
         return "error"
@@ -143,16 +143,16 @@ def _attempts(exchange: CapturedExchange) -> list[Json]:
     ]
 
 
-def _mended(turn: Turn) -> bool:
+def _mended(turn: InspectedTurn) -> bool:
     return any(attempt.reason == "mended" for attempt in turn.exchange.attempts)
 
 
-def _title(conversation: Conversation) -> str:
+def _title(conversation: InspectedConversation) -> str:
     titles = (turn.facts.request.title for turn in conversation.turns)
     return next(filter(None, titles), "") or f"exchange {conversation.id}"
 
 
-def _state(conversation: Conversation) -> tuple[str, str]:
+def _state(conversation: InspectedConversation) -> tuple[str, str]:
     last = conversation.last
     if last.failed:
         error = last.exchange.error
@@ -166,7 +166,7 @@ def _state(conversation: Conversation) -> tuple[str, str]:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def numbers_json(found: Iterable[Conversation]) -> Json:
+def numbers_json(found: Iterable[InspectedConversation]) -> Json:
     """Sums over all conversations: by provider and model, and in all."""
     rows: dict[tuple[str, str], Json] = {}
     for conversation in found:
@@ -182,7 +182,7 @@ def numbers_json(found: Iterable[Conversation]) -> Json:
     }
 
 
-def _where(turn: Turn) -> tuple[str, str]:
+def _where(turn: InspectedTurn) -> tuple[str, str]:
     attempt = turn.exchange.attempt
     return (attempt.provider, attempt.model) if attempt else ("", turn.exchange.model)
 
@@ -201,7 +201,7 @@ def _nothing() -> Json:
     }
 
 
-def _add_turn(sums: Json, turn: Turn) -> None:
+def _add_turn(sums: Json, turn: InspectedTurn) -> None:
     exchange = turn.exchange
     sums["exchanges"] += 1
     sums["errors"] += turn.failed

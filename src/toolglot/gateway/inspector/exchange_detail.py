@@ -16,7 +16,7 @@ from toolglot.gateway.inspector.exchange_facts import (
     joined,
     upstream_answer,
 )
-from toolglot.gateway.inspector.grouping import Turn
+from toolglot.gateway.inspector.grouping import InspectedTurn
 from toolglot.gateway.telemetry.captures import CapturedExchange
 from toolglot.gateway.telemetry.redact import redact_headers, redact_url
 from toolglot.ir import ApiError, Json, Request, Response
@@ -61,7 +61,7 @@ def exchange_detail(exchange: CapturedExchange) -> Json:
         ),
     }
     return {
-        **turn_json(Turn(exchange, facts_of(exchange))),
+        **turn_json(InspectedTurn(exchange, facts_of(exchange))),
         "path": redact_url(exchange.path),
         "headers": redact_headers(exchange.headers),
         "upstream_headers": redact_headers(attempt.headers) if attempt else {},

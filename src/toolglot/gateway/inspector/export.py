@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolglot.gateway.inspector.conversation_json import numbers_json, session_detail, session_json
 from toolglot.gateway.inspector.exchange_detail import exchange_detail
-from toolglot.gateway.inspector.grouping import Conversation
+from toolglot.gateway.inspector.grouping import InspectedConversation
 from toolglot.gateway.inspector.page_files import SCRIPTS, STYLE, page_file
 from toolglot.gateway.inspector.stream_events import stream_json
 from toolglot.gateway.telemetry.redact import scrub
@@ -34,8 +34,13 @@ _KEPT: Final = frozenset(
 )  # fmt: skip
 """Members that say what happened, and not what was said."""
 
+_SAID: Final = frozenset({"args", "arguments", "input", "metadata", "response"})
+"""Members whose objects have names of their own, which were said too: arguments and results."""
 
-def export_page(found: Iterable[Conversation], info: Json, *, redact: bool = False) -> bytes:
+
+def export_page(
+    found: Iterable[InspectedConversation], info: Json, *, redact: bool = False
+) -> bytes:
     """One HTML file with conversations in it."""
     data = export_data(list(found), info)
     data = _redacted(data) if redact else _scrubbed(data)
@@ -60,7 +65,7 @@ def export_page(found: Iterable[Conversation], info: Json, *, redact: bool = Fal
     return page.encode("utf-8", "backslashreplace")
 
 
-def export_data(found: list[Conversation], info: Json) -> Json:
+def export_data(found: list[InspectedConversation], info: Json) -> Json:
     """What the API would answer, by what is asked."""
     turns = [turn.exchange for each in found for turn in each.turns]
     return {
@@ -99,6 +104,8 @@ def _redacted(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         return scrub(value) if name in _KEPT or not value else f"[{len(value)} characters]"
     if isinstance(value, dict):
+        if name in _SAID:
+            return f"[{len(value)} members]"
         return {key: _redacted(each, key) for key, each in value.items()}
     if isinstance(value, list | tuple):
         if name == "events":

@@ -33,7 +33,7 @@ _CHANGED: Final = 2
 """Messages at the end of a request that clients write anew in the next."""
 
 
-class Turn(Struct, frozen=True):
+class InspectedTurn(Struct, frozen=True):
     """One exchange of a conversation."""
 
     exchange: CapturedExchange
@@ -47,11 +47,11 @@ class Turn(Struct, frozen=True):
         return exchange.error is not None or (ended and not 0 < exchange.status < FIRST_ERROR)
 
 
-class Conversation(Struct):
+class InspectedConversation(Struct):
     """The exchanges of one conversation, the oldest first."""
 
     key: tuple[str, str]
-    turns: list[Turn]
+    turns: list[InspectedTurn]
 
     @property
     def id(self) -> int:
@@ -59,23 +59,23 @@ class Conversation(Struct):
         return self.turns[0].exchange.number
 
     @property
-    def last(self) -> Turn:
+    def last(self) -> InspectedTurn:
         """The latest."""
         return self.turns[-1]
 
 
-def conversations(exchanges: Iterable[CapturedExchange]) -> list[Conversation]:
+def conversations(exchanges: Iterable[CapturedExchange]) -> list[InspectedConversation]:
     """All conversations, in the order in which they began."""
-    found: list[Conversation] = []
-    by_key: dict[tuple[str, str], list[Conversation]] = {}
+    found: list[InspectedConversation] = []
+    by_key: dict[tuple[str, str], list[InspectedConversation]] = {}
     for exchange in exchanges:
-        turn = Turn(exchange, facts_of(exchange))
+        turn = InspectedTurn(exchange, facts_of(exchange))
         named = session_of(exchange.headers)
         key = client_of(exchange.headers)[0], named
         candidates = by_key.setdefault(key, [])
         home = candidates[-1] if named and candidates else _continued(turn, candidates)
         if home is None:
-            home = Conversation(key, [])
+            home = InspectedConversation(key, [])
             candidates.append(home)
             found.append(home)
         home.turns.append(turn)
@@ -90,7 +90,9 @@ def client_of(headers: Mapping[str, str]) -> tuple[str, str]:
     return _CLIENTS.get(product[1].lower(), product[1]), product[2] or ""
 
 
-def _continued(turn: Turn, candidates: list[Conversation]) -> Conversation | None:
+def _continued(
+    turn: InspectedTurn, candidates: list[InspectedConversation]
+) -> InspectedConversation | None:
     chain, best, longest = turn.facts.request.chain, None, 0
     for each in reversed(candidates):
         before = each.last

@@ -24,7 +24,7 @@ from toolglot.gateway.inspector.copies import as_case, as_curl, as_python
 from toolglot.gateway.inspector.exchange_detail import BODIES, body_of, exchange_detail
 from toolglot.gateway.inspector.exchange_facts import facts_of
 from toolglot.gateway.inspector.export import export_page
-from toolglot.gateway.inspector.grouping import Conversation, conversations
+from toolglot.gateway.inspector.grouping import InspectedConversation, conversations
 from toolglot.gateway.inspector.inspector_access import check_inspector_access, check_page_access
 from toolglot.gateway.inspector.live_feed import LiveFeed
 from toolglot.gateway.inspector.page_files import SECURITY_HEADERS, page_response
@@ -194,7 +194,7 @@ class InspectorEndpoints:
         headers = {**_NOT_STORED, **disposition, "Content-Type": "text/html; charset=utf-8"}
         return WholeHttpResponse(page, headers=headers)
 
-    async def _conversations(self, owner: str) -> list[Conversation]:
+    async def _conversations(self, owner: str) -> list[InspectedConversation]:
         """All conversations. What was not read before is read now, and others are let through."""
         exchanges, since = self._captures.of(owner), time.monotonic()
         for exchange in exchanges:
@@ -305,7 +305,7 @@ def _json(value: Json) -> WholeHttpResponse:
     return json_response(value, headers=_NOT_STORED)
 
 
-def _says(conversation: Conversation, wanted: str) -> bool:
+def _says(conversation: InspectedConversation, wanted: str) -> bool:
     """Whether something was said in a conversation, in any letters."""
     words = jsontext.text(wanted)[1:-1].encode().lower()
     return any(

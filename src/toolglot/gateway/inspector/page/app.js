@@ -1,5 +1,5 @@
 // The page: sessions on the left, and of the chosen one its turns, calls, bodies, stream and numbers.
-import { html, render, useCallback, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact-standalone.js";
+import { html, render, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/htm-preact-standalone.js";
 import { ago, bytes, count, cut, seconds, visible } from "./format.js";
 import { IS_FILE, NeedsKey, download, follow, getExchange, getSession, getSessions } from "./store.js";
 import { VirtualList } from "./list.js";
@@ -109,7 +109,7 @@ function App() {
   };
   const onTab = (tab, at) => go({ tab, ...(at ? { exchange: at } : {}) });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape") { setHelp(false); document.activeElement?.blur(); setOpen(false); return; }
