@@ -69,7 +69,8 @@ def test_tools_of_all_kinds_are_known_by_their_names():
 def test_a_repair_is_told_by_its_note():
     notes = [Note("arguments-repaired", "info", "part 0", "limit as integer")]
     (verdict,) = check_call(call(), tools=[READ], notes=notes)
-    assert verdict == Verdict("repaired", "limit as integer")
+    words = "the arguments were repaired to match the schema of their tool: limit as integer"
+    assert verdict == Verdict("repaired", words)
 
 
 def test_the_gravest_verdict_is_first_and_counts():
@@ -84,8 +85,10 @@ def test_the_gravest_verdict_is_first_and_counts():
 
 def test_a_call_that_the_client_did_not_get_is_withheld():
     notes = [Note("calls-over-limit", "lossy", "", "held back for a later turn")]
-    assert check_call(None, written=call(), notes=notes) == (
-        Verdict("withheld", "held back for a later turn"),
+    (verdict,) = check_call(None, written=call(), notes=notes)
+    assert verdict.kind == "withheld"
+    assert verdict.sentence.endswith(
+        "more calls than the client accepts: held back for a later turn"
     )
     assert "the client got none" in check_call(None, written=call())[0].sentence
 

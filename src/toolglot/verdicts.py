@@ -16,7 +16,7 @@ from msgspec import Struct
 from toolglot.adapt.calls.validate import validate_arguments
 from toolglot.errors import MissingExtraError
 from toolglot.ir import FunctionTool, NamespaceTool, ProviderTool, Tool, ToolCall
-from toolglot.receipt import Note
+from toolglot.receipt import CATALOGUE, Note
 from toolglot.schema.conform import SchemaError
 
 VerdictKind: TypeAlias = Literal[
@@ -156,4 +156,7 @@ def _why(notes: Sequence[Note], otherwise: str) -> str:
 
 
 def _told(note: Note) -> str:
-    return note.message or note.code
+    """What a note says, with what its code means where it does not say that itself."""
+    known = CATALOGUE.get(note.code)
+    meaning = known.meaning if known is not None else note.code
+    return f"{meaning}: {note.message}" if note.message not in ("", meaning) else meaning

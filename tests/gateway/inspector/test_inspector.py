@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import pytest
+from aiohttp import web
 from tests.gateway.inspector.scenes import (
     REFUSAL,
     answer,
@@ -16,7 +17,7 @@ from tests.gateway.inspector.scenes import (
     picture,
     work,
 )
-from tests.gateway.running import gateway
+from tests.gateway.running import gateway, provider, to, upstream
 
 from toolglot.cli.replay import replay
 from toolglot.gateway.config import Inspector
@@ -386,3 +387,26 @@ def test_it_takes_no_more_than_it_may():
 
     found = run(use, inspector=Inspector(exchanges=3))
     assert [row["id"] for row in found["sessions"]] == [8, 7, 6]
+
+
+def test_retries_and_fallbacks_are_attempts_with_their_reasons():
+    async def overloaded(request):
+        await request.read()
+        return web.json_response({"error": {"message": "busy"}}, status=503)
+
+    async def main():
+        async with upstream(overloaded) as url:
+            providers = {
+                "gone": provider("openai-chat", "http://127.0.0.1:9"),
+                "busy": provider("openai-chat", url, retries=1),
+            }
+            async with gateway(providers, [to("gone/a", "busy/b", "demo")]) as session:
+                await chats(session, "hello")
+                return await get(session, "/exchanges/1")
+
+    first, second, third = asyncio.run(main())["attempts"]
+    assert [each["reason"] for each in (first, second, third)] == ["first", "fallback", "fallback"]
+    assert [each["status"] for each in first["tries"]] == [0]
+    assert "127.0.0.1" in first["tries"][0]["words"]
+    assert [each["status"] for each in second["tries"]] == [503, 503]
+    assert (third["provider"], third["protocol"]) == ("demo", "")

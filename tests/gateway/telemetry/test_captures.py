@@ -84,6 +84,12 @@ def test_one_that_is_let_go_while_it_is_under_way_takes_no_room():
     captures = Captures(most=1)
     first = start(captures, body=b"x" * 100)
     second = start(captures, body=b"x" * 50)
+    first.attempt(CapturedAttempt(provider="p", body=b"y" * 100))
+    first.upstream_chunk(b"z" * 100)
+    first.client_chunk(b"z" * 100)
+    gone = first.exchange
+    assert (gone.body, gone.pieces, gone.attempts[0].body) == (b"", [], b"")
+    assert gone.attempts[0].pieces == []
     end(first)
     end(second)
     assert captures.size("") == 50

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from toolglot.gateway.inspector.exchange_facts import CallFacts, ResultFacts
 from toolglot.gateway.inspector.grouping import InspectedConversation, InspectedTurn
 from toolglot.ir import Json, ToolCall
-from toolglot.receipt import Note
+from toolglot.receipt import CATALOGUE, Note
 from toolglot.verdicts import Verdict, gravest, repeated, still_open, unanswered
 from toolglot.wire import jsontext
 
@@ -123,11 +123,13 @@ def call_json(row: CallRow) -> Json:
 
 def note_json(note: Note) -> Json:
     """A note as the API has it."""
+    known = CATALOGUE.get(note.code)
     return {
         "code": note.code,
         "severity": note.severity,
         "path": note.path,
         "message": note.message,
+        "meaning": known.meaning if known is not None else "",
     }
 
 

@@ -20,7 +20,6 @@ from toolglot.gateway.inspector.grouping import InspectedTurn
 from toolglot.gateway.telemetry.captures import CapturedExchange
 from toolglot.gateway.telemetry.redact import redact_headers, redact_url
 from toolglot.ir import ApiError, Json, Request, Response
-from toolglot.receipt import CATALOGUE
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request, encode_response
 from toolglot.wire import jsontext
@@ -69,7 +68,7 @@ def exchange_detail(exchange: CapturedExchange) -> Json:
         "continued": exchange.asked != exchange.body,
         "bodies": {name: _body(exchange, name, trees[name], protocol) for name in BODIES},
         "receipt": [
-            {**note_json(note), "meaning": _meaning(note.code), "side": _side(exchange, at)}
+            {**note_json(note), "side": _side(exchange, at)}
             for at, note in enumerate(exchange.notes)
         ],
         "bridges": [
@@ -82,11 +81,6 @@ def exchange_detail(exchange: CapturedExchange) -> Json:
 def _side(exchange: CapturedExchange, at: int) -> str:
     attempt = exchange.attempt
     return "request" if attempt is None or at < attempt.notes else "answer"
-
-
-def _meaning(code: str) -> str:
-    known = CATALOGUE.get(code)
-    return known.meaning if known is not None else ""
 
 
 def _body(exchange: CapturedExchange, name: str, tree: Any, protocol: str) -> Json:

@@ -44,6 +44,7 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
             raise DecodeError(str(folder), f"unknown protocol {protocol!r}")
     body = _file(folder, "client.request.json")
     asked = _file(folder, CONTINUED) or body
+    came = _chunks(_file(folder, "upstream.response.*"), meta.upstream_chunks)
     attempt = CapturedAttempt(
         provider=meta.url.partition("://")[2].partition("/")[0],
         protocol=meta.provider,
@@ -59,7 +60,8 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
         answer_id=meta.answer_id,
         status=meta.status,
         response_headers=meta.response_headers,
-        chunks=_chunks(_file(folder, "upstream.response.*"), meta.upstream_chunks),
+        times=[at for at, _ in came],
+        pieces=[data for _, data in came],
     )
     asked_for = attempt.translation.model if attempt.translation is not None else None
     attempt.model = asked_for or meta.model
@@ -77,7 +79,7 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
     chunks = _chunks(_file(folder, "client.response.*"), meta.client_chunks)
     notes = _notes(folder)
     attempt.notes = len(notes) if meta.request_notes is None else meta.request_notes
-    last = max((at for at, _ in (*chunks, *attempt.chunks)), default=0.0)
+    last = max((at for at, _ in (*chunks, *came)), default=0.0)
     exchange = CapturedExchange(
         number=number,
         request_id=meta.request_id,
@@ -93,7 +95,8 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
         attempts=[*earlier, attempt],
         status=meta.client_status,
         response_headers=_framing(folder),
-        chunks=chunks,
+        times=[at for at, _ in chunks],
+        pieces=[data for _, data in chunks],
         state="ended",
         error=meta.error,
         notes=notes,
@@ -108,9 +111,7 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
         exchange.stops = tuple(each.stop.kind for each in answer.choices if each.stop)
     elif isinstance(answer, ApiError) and exchange.error is None:
         exchange.error = answer
-    exchange.kept = (
-        len(body) + len(attempt.body) + len(joined(chunks)) + len(joined(attempt.chunks))
-    )
+    exchange.kept = len(body) + len(attempt.body) + len(joined(chunks)) + len(joined(came))
     return exchange
 
 

@@ -36,6 +36,7 @@ from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply
 from toolglot.http1.server_response import HttpResponse

@@ -68,8 +68,14 @@ class CapturedAttempt(Struct, kw_only=True):
     tries: list[Try] = []
     status: int = 0
     response_headers: Mapping[str, str] = {}
-    chunks: list[tuple[float, bytes]] = []
-    """When each piece of the answer came, and what it was."""
+    times: list[float] = []
+    """When each piece of the answer came."""
+    pieces: list[bytes] = []
+
+    @property
+    def chunks(self) -> list[tuple[float, bytes]]:
+        """The pieces of the answer, each with its time."""
+        return list(zip(self.times, self.pieces, strict=True))
 
 
 class CapturedExchange(Struct, kw_only=True):
@@ -91,8 +97,9 @@ class CapturedExchange(Struct, kw_only=True):
     attempts: list[CapturedAttempt] = []
     status: int = 0
     response_headers: Mapping[str, str] = {}
-    chunks: list[tuple[float, bytes]] = []
-    """When each piece was sent to the client, and what it was."""
+    times: list[float] = []
+    """When each piece was sent to the client."""
+    pieces: list[bytes] = []
     state: State = "waiting"
     error: ApiError | None = None
     notes: tuple[Note, ...] = ()
@@ -109,13 +116,28 @@ class CapturedExchange(Struct, kw_only=True):
     """Bytes of bodies that were too long to be kept."""
     counted: int | None = None
     """The bytes that its ring counts for it; None: it is in none."""
+    capture: "Capture | None" = None
+    """What follows it, as long as it is under way."""
     facts: Any = None
     """What was found out about it by those who looked."""
+
+    @property
+    def chunks(self) -> list[tuple[float, bytes]]:
+        """The pieces that the client got, each with its time."""
+        return list(zip(self.times, self.pieces, strict=True))
 
     @property
     def attempt(self) -> CapturedAttempt | None:
         """The attempt whose answer counts: the last."""
         return self.attempts[-1] if self.attempts else None
+
+    def forget(self) -> None:
+        """Let go of all contents: also of one that is under way, and of what is still to come."""
+        self.body = b""
+        self.times, self.pieces = [], []
+        self.attempts.clear()
+        if self.capture is not None:
+            self.capture.stop()
 
     @property
     def asked(self) -> bytes:
@@ -124,9 +146,11 @@ class CapturedExchange(Struct, kw_only=True):
 
 
 class Capture:
-    """Follows one exchange."""
+    """Follows one exchange. For a piece it appends to two lists: an object that holds others would
+    be one more for the garbage collector to walk.
+    """
 
-    __slots__ = ("_most", "_now", "_ring", "exchange")
+    __slots__ = ("_most", "_now", "_pieces", "_ring", "_room", "_times", "exchange")
 
     def __init__(
         self,
@@ -136,6 +160,15 @@ class Capture:
         now: Callable[[], float],
     ) -> None:
         self.exchange, self._ring, self._most, self._now = exchange, ring, most, now
+        self._room = most - exchange.kept
+        """Bytes that may still be kept."""
+        self._times: list[float] = []
+        self._pieces: list[bytes] = []
+
+    def stop(self) -> None:
+        """Keep nothing of what is still to come."""
+        self._room, self._most = -1, 0
+        self._times, self._pieces = [], []
 
     def attempt(self, attempt: CapturedAttempt) -> None:
         """A target is about to be asked."""
@@ -144,12 +177,13 @@ class Capture:
         if exchange.attempts and attempt.reason == "first":
             attempt.reason = "fallback"
         for body in (attempt.body, attempt.asked):
-            if body is not exchange.body and body:
-                exchange.kept += len(body)
-        if exchange.kept > self._most:
+            if body is not exchange.body:
+                self._room -= len(body)
+        if self._room < 0:
             exchange.left_out += len(attempt.body) + len(attempt.asked)
             attempt.body = attempt.asked = b""
         exchange.attempts.append(attempt)
+        self._times, self._pieces = attempt.times, attempt.pieces
 
     def tried(self, status: int, words: str = "", body: bytes = b"") -> None:
         """The target that was asked last did not answer with something to deliver."""
@@ -164,12 +198,12 @@ class Capture:
 
     def upstream_chunk(self, data: bytes) -> None:
         """More of the answer."""
-        exchange = self.exchange
-        exchange.kept += len(data) + _OVERHEAD
-        if exchange.kept > self._most:
-            exchange.left_out += len(data)
-        elif exchange.attempts:
-            exchange.attempts[-1].chunks.append((self._now(), data))
+        self._room -= len(data) + _OVERHEAD
+        if self._room >= 0:
+            self._times.append(self._now())
+            self._pieces.append(data)
+        else:
+            self.exchange.left_out += len(data)
 
     def client_response(self, status: int, headers: Mapping[str, str]) -> None:
         """The answer to the client begins."""
@@ -180,12 +214,13 @@ class Capture:
 
     def client_chunk(self, data: bytes) -> None:
         """More of what the client gets."""
+        self._room -= len(data) + _OVERHEAD
         exchange = self.exchange
-        exchange.kept += len(data) + _OVERHEAD
-        if exchange.kept > self._most:
-            exchange.left_out += len(data)
+        if self._room >= 0:
+            exchange.times.append(self._now())
+            exchange.pieces.append(data)
         else:
-            exchange.chunks.append((self._now(), data))
+            exchange.left_out += len(data)
 
     def failed(self, error: ApiError) -> None:
         """Why it failed."""
@@ -195,12 +230,13 @@ class Capture:
         """It is over; `readings` are those of the clock of the translation."""
         exchange = self.exchange
         exchange.readings = tuple(readings)
+        exchange.kept = self._most - max(0, self._room)
         exchange.notes = record.receipt.notes
         exchange.usage, exchange.stops = record.usage, record.finish_reasons
         exchange.duration, exchange.waited = record.duration, record.waited
         exchange.first_byte = record.time_to_first_byte
         exchange.status = exchange.status or record.status
-        exchange.state = "ended"
+        exchange.state, exchange.capture = "ended", None
         self._ring.settle(exchange)
         self._ring.changed(exchange)
 
@@ -219,6 +255,7 @@ class _Ring:
         gone = self.exchanges.popleft()
         counted, gone.counted = gone.counted or 0, None
         self.bytes -= counted
+        gone.forget()
         return counted
 
 
@@ -270,8 +307,9 @@ class Captures:
             left_out=max(0, len(body) - most),
         )
         exchange.kept = len(exchange.body)
+        capture = exchange.capture = Capture(self, exchange, most, self._clock)
         self.add(exchange)
-        return Capture(self, exchange, most, self._clock)
+        return capture
 
     def add(self, exchange: CapturedExchange) -> None:
         """Keep an exchange, and let go of the oldest where that is too much."""

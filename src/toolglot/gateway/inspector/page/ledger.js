@@ -68,7 +68,7 @@ function lines(all, marked) {
 export function NoteLine({ note, hot, onHot, onClick, id }) {
   return html`<div class=${`note stacked ${hot ? "hot" : ""}`} id=${id} onMouseEnter=${onHot && (() => onHot(true))} onMouseLeave=${onHot && (() => onHot(false))}>
     <div class="which-note"><${Chip} look=${SEVERITY_LOOK[note.severity]}>${note.code}<//>${note.path ? html`<span class="path">${visible(note.path)}</span>` : null}</div>
-    <p>${onClick ? html`<button class="plain" onClick=${onClick}>${visible(note.message || note.meaning || note.code)}</button>` : visible(note.message || note.meaning || note.code)}</p></div>`;
+    <p>${onClick ? html`<button class="plain" onClick=${onClick}>${visible(note.meaning || note.message)}</button>` : visible(note.meaning || note.message)}${note.meaning && note.message && note.message !== note.meaning ? html`<span class="words">${visible(note.message)}</span>` : null}</p></div>`;
 }
 
 export function Copies({ number }) {

@@ -20,16 +20,30 @@ export function above(path) {
   return found.filter(Boolean);
 }
 
-export function linesOf(tree, isOpen) {
+// Members of a list that no note is about stand in one line, until it is opened.
+export function linesOf(tree, isOpen, isTouched, folds) {
   const lines = [];
+  const inside = (value, path, depth) => {
+    const all = entriesOf(value);
+    for (let at = 0; at < all.length; at++) {
+      let end = at;
+      if (Array.isArray(value) && !folds[path])
+        while (end < all.length && !isTouched(child(path, end))) end++;
+      const run = `${path}[${at}…${end - 1}]`;
+      if (end - at > 1 && end - at < all.length && !folds[run]) {
+        lines.push({ path: run, key: `[${at} … ${end - 1}]`, depth, value: value.slice(at, end), holds: true, open: false });
+        at = end - 1;
+      } else walk(all[at][1], child(path, all[at][0]), all[at][0], depth);
+    }
+  };
   const walk = (value, path, key, depth) => {
     if (lines.length >= MOST_LINES) return;
     const holds = isHolder(value), open = holds && isOpen(path, value, depth);
     lines.push({ path, key, depth, value, holds, open });
-    if (open) for (const [name, each] of entriesOf(value)) walk(each, child(path, name), name, depth + 1);
+    if (open) inside(value, path, depth + 1);
   };
   if (!isHolder(tree)) return [{ path: "", key: null, depth: 0, value: tree, holds: false }];
-  for (const [name, each] of entriesOf(tree)) walk(each, child("", name), name, 0);
+  inside(tree, "", 0);
   return lines;
 }
 
@@ -62,9 +76,10 @@ export function Tree({ tree, marks, hits, side, label, hot, onHot, quiet }) {
   const isOpen = (path, value, depth) => {
     if (path in folds) return folds[path];
     if (marked.has(path)) return true;
-    return depth < 2 && entriesOf(value).length <= 4 && JSON.stringify(value).length < 300;
+    return depth < 2 && !/\]$/.test(path) && entriesOf(value).length <= 4 && JSON.stringify(value).length < 300;
   };
-  const lines = linesOf(tree, isOpen);
+  const isTouched = (path) => path in marks || marked.has(path) || hits.has(path) || path in folds;
+  const lines = linesOf(tree, isOpen, isTouched, folds);
   return html`<div class="tree" role="group" aria-label=${label} data-side=${side}>
     ${lines.map((line) => {
       const note = marks[line.path], touched = quiet || note || marked.has(line.path) || above(line.path).some((each) => marks[each]);
