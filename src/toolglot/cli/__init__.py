@@ -28,6 +28,7 @@ _COMMANDS: Final = (
     "lint-stream",
     "diff-sse",
     "replay",
+    "inspect",
     "doctor-history",
     "parse",
     "render",
@@ -42,7 +43,7 @@ _COMMANDS: Final = (
     "demo",
     "completion",
 )
-_MODULES: Final = {"translate": "translate_document"}
+_MODULES: Final = {"inspect": "inspect_exchanges", "translate": "translate_document"}
 """Modules that are not called as their commands are."""
 _INTERRUPTED: Final = 130
 """The exit code of shells for a program that the user stopped."""
