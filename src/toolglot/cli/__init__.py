@@ -24,6 +24,7 @@ _COMMANDS: Final = (
     "env",
     "doctor",
     "translate",
+    "convert",
     "explain",
     "lint-stream",
     "diff-sse",
@@ -40,7 +41,7 @@ _COMMANDS: Final = (
     "local-model",
     "demo",
 )
-_MODULES: Final = {"translate": "translate_document"}
+_MODULES: Final = {"translate": "translate_document", "convert": "convert_command"}
 """Modules that are not called as their commands are."""
 _INTERRUPTED: Final = 130
 """The exit code of shells for a program that the user stopped."""
