@@ -200,7 +200,7 @@ class OpenFile:
             raise InputError("it is a zip archive; unpack it first")
         openers: dict[str, Callable[[], Any]] = {
             "gz": lambda: gzip.GzipFile(fileobj=self._raw),
-            "xz": lambda: lzma.LZMAFile(self._raw),
+            "xz": lambda: lzma.LZMAFile(self._raw),  # noqa: SIM115
             "bz2": lambda: bz2.BZ2File(self._raw),
             "zst": lambda: _open_zst(self._raw),
         }

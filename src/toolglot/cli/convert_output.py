@@ -90,7 +90,7 @@ class _Packed:
             # Without a time and a name, so that the same input gives the same bytes.
             self._packer = gzip.GzipFile("", "wb", _LEVEL, self._raw, 0)
         elif path.endswith(".xz"):
-            self._packer = lzma.LZMAFile(self._raw, "wb")
+            self._packer = lzma.LZMAFile(self._raw, "wb")  # noqa: SIM115
         elif path.endswith(".zst"):
             self._packer = _zst_writer(self._raw)
 

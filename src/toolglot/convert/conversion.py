@@ -23,6 +23,7 @@ from toolglot.convert.read_back import check_written
 from toolglot.convert.tool_names import rename_tools
 from toolglot.convert.transcript import FACTS, NO_FACTS, TURN_FACTS, RecordedConversation, turn_of
 from toolglot.digest import digest
+from toolglot.errors import DecodeError
 from toolglot.ir import Json, Message, Part, Reasoning, Request, ToolCall
 from toolglot.receipt import Note, Receipt, Severity
 from toolglot.wire import jsontext
@@ -74,7 +75,7 @@ def convert_rows(
         seed=lambda: digest(jsontext.encode(list(rows)), 16),
         now=now,
     )
-    conversation = source.read(rows, ctx)
+    conversation = _read(rows, source, ctx)
     if defaults:
         conversation = replace(conversation, facts={**defaults, **conversation.facts})
     adapted = adapt_conversation(conversation, source, target, ctx)
@@ -83,6 +84,14 @@ def convert_rows(
     if target.checked and len(_losses(ctx)) == before:
         check_written(adapted, written, target, ctx)
     return Converted(rows=written, receipt=ctx.receipt(), conversation=conversation)
+
+
+def _read(rows: Rows, source: Format, ctx: Context) -> RecordedConversation:
+    """A conversation; formats look where they expect something, and rows may have anything."""
+    try:
+        return source.read(rows, ctx)
+    except (AttributeError, KeyError, IndexError, TypeError):
+        raise DecodeError("", f"it does not have the shape of {source.name}") from None
 
 
 def _losses(ctx: Context) -> list[Note]:

@@ -46,7 +46,25 @@ class PlainTurn:
 
 
 def plain_turns(conversation: RecordedConversation, ctx: Context) -> Iterator[PlainTurn]:
-    """The messages of an adapted conversation; results stand apart from what the user says."""
+    """The messages of an adapted conversation; results stand apart from what the user says, and
+    those that follow each other are one turn.
+    """
+    waiting: PlainTurn | None = None
+    for turn in _turns(conversation, ctx):
+        if turn.role != "tool":
+            if waiting is not None:
+                yield waiting
+                waiting = None
+            yield turn
+        elif waiting is not None:
+            waiting.results += turn.results
+        else:
+            waiting = turn
+    if waiting is not None:
+        yield waiting
+
+
+def _turns(conversation: RecordedConversation, ctx: Context) -> Iterator[PlainTurn]:
     for message in conversation.messages:
         where = ctx.where_turn(message)
         results = [part for part in message.parts if isinstance(part, ToolResult)]

@@ -17,7 +17,6 @@ from toolglot.convert.plain_turns import (
     list_of,
     plain_turns,
     rest_of,
-    system_text,
 )
 from toolglot.convert.surfaces import of_text
 from toolglot.convert.transcript import RecordedConversation
@@ -67,7 +66,7 @@ def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
     """A row: the last question before the first calls, and these."""
     question = ""
     calls: list[ToolCall] = []
-    left = 1 if system_text(conversation, ctx) else 0
+    left = 0
     for turn in plain_turns(conversation, ctx):
         if turn.role == "user" and not calls:
             left += bool(question)
@@ -111,7 +110,7 @@ FORMAT: Final = Format(
     recognise=recognise,
     ids=False,
     checked=True,
-    holds=frozenset({"system", "tools", "metadata"}),
+    holds=frozenset({"tools", "metadata"}),
     facts=frozenset({"id"}),
     aliases=("apigen",),
 )
