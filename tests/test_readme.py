@@ -45,7 +45,13 @@ REQUEST = {
     "max_tokens": 9,
     "messages": [{"role": "user", "content": "hi"}],
 }
-FILES = {"in.json": REQUEST, "request.json": {"model": "gpt-6.1", "input": "hi"}}
+ROW = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]}
+FILES = {
+    "in.json": REQUEST,
+    "request.json": {"model": "gpt-6.1", "input": "hi"},
+    "session.jsonl": ROW,
+    "rows.jsonl": ROW,
+}
 
 STREAMS = {
     "recorded.txt": "openai-chat/parallel-calls.stream.txt",

@@ -231,7 +231,6 @@ def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
         "originator": "toolglot",
         "cli_version": facts.get("version", _VERSION) if _is_own(facts) else _VERSION,
         "source": "cli",
-        "model_provider": "openai",
     }
     if text := system_text(conversation, ctx):
         meta["base_instructions"] = {"text": text}
