@@ -257,6 +257,8 @@ class RouteConfig(_Table, frozen=True, kw_only=True):
     match: str
     to: str | Annotated[tuple[str, ...], Meta(min_length=1)]
     pick: Literal["first", "weighted", "least-busy", "affinity"] = "first"
+    mend: Literal["on", "off"] | None = None
+    """`mend` of its requests, whatever their provider says."""
 
     @property
     def targets(self) -> tuple[str, ...]:

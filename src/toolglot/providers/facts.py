@@ -51,9 +51,12 @@ _CHANGEABLE: Final = (
     "schema.booleans",
     "schema.enforced",
     "schema.formats",
+    "schema.member_rule",
     "schema.most_optional",
     "schema.object_root",
     "schema.output",
+    "schema.output_object",
+    "schema.spelled_out",
     "schema.strict",
     "schema.tools",
     "media.accepted",
@@ -84,6 +87,7 @@ _CHANGEABLE: Final = (
     "sampling.dropped",
     "sampling.exclusive",
     "sampling.lengths",
+    "sampling.metadata",
     "sampling.most_stops",
     "sampling.ranges",
     "sampling.renamed",
@@ -93,6 +97,7 @@ _CHANGEABLE: Final = (
     "form.adds",
     "form.leaves_out",
     "form.path",
+    "form.refused_features",
     "form.stream_path",
 )
 """What a provider may accept less of; the other facts are the form of the protocol itself."""
@@ -142,7 +147,7 @@ _CONTROLS: Final = frozenset(
     {"switch", "adaptive", "effort", "budget", "summary", "show", "effort_needs_switch"}
 )
 _CHOICES: Final = frozenset(
-    {"auto", "required", "none", "tool", "allowed", "allowed.auto", "allowed.required"}
+    {"auto", "required", "none", "tool", "any", "allowed", "allowed.auto", "allowed.required"}
 )
 _SCHEMAS: Final = frozenset({"", *SUBSETS})
 _SWITCHES: Final = frozenset(

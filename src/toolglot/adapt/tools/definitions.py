@@ -16,6 +16,7 @@ from toolglot.ir import (
     ReasoningSettings,
     Request,
     Tool,
+    ToolCall,
     ToolChoice,
 )
 from toolglot.schema.required import MARKERS, filter_required
@@ -243,10 +244,19 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         else:
             ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
             adapted = ToolChoice(mode="auto")
+    if adapted.mode == "none" and "none" not in target.tools.choices and not _are_called(request):
+        words = "a tool cannot be forbidden here, so none is declared"
+        ctx.note("choice-mapped", path, words)
+        return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _are_called(request: Request) -> bool:
+    """Whether the history has calls, which must stay declared."""
+    return any(isinstance(part, ToolCall) for each in request.messages for part in each.parts)
 
 
 def _bars_force(request: Request, target: Surface) -> bool:
