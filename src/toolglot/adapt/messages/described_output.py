@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from toolglot.context import Context
-from toolglot.ir import Message, OutputFormat, Request, Text
+from toolglot.ir import Message, OutputFormat, Part, Request, Text
 from toolglot.schema.roots import is_object_root
 from toolglot.wire import jsontext
 
@@ -41,9 +41,9 @@ def _with_system(request: Request, text: Text) -> Request:
     return replace(request, system=replace(system, parts=_behind(system, text)))
 
 
-def _behind(message: Message, text: Text) -> tuple[Text, ...]:
+def _behind(message: Message, text: Text) -> tuple[Part, ...]:
     """The parts of a message and one more text; joined to a lone one, which many servers want."""
     parts = message.parts
     if len(parts) == 1 and type(parts[0]) is Text and parts[0].cache is None:
         return (replace(parts[0], text=f"{parts[0].text}\n\n{text.text}"),)
-    return (*parts, text)  # type: ignore[return-value] # system text is text
+    return (*parts, text)
