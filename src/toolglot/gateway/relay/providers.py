@@ -16,7 +16,7 @@ from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider,
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.incoming import ANY_CALLER, Caller
 from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
-from toolglot.gateway.telemetry.redact import mask
+from toolglot.gateway.telemetry.redact import SHORTEST_SECRET, mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
@@ -110,7 +110,7 @@ class Keys:
     def hidden(self, text: bytes) -> bytes:
         """A provider's text without our keys, which some repeat when they reject them."""
         for key in self._keys:
-            if key:
+            if len(key) >= SHORTEST_SECRET:
                 text = text.replace(key.encode(), mask(key).encode())
         return text
 
