@@ -253,6 +253,9 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
     most_optional: int | None = None
     """How many optional parameters all strict tools may have; None: any number."""
 
+    most_unions: int | None = None
+    """How many parameters of all strict tools may have one of several types; None: any number."""
+
     booleans: bool = True
     """Schemas inside a tool's may be `true` or `false`."""
 

@@ -135,7 +135,7 @@ RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.needs_schema", require_schemas),
     ("tools.name_rule REPLACED", alias_names),
     (_SCHEMAS, narrow_schemas),
-    ("tools.most_strict schema.most_optional", limit_strict),
+    ("tools.most_strict schema.most_optional schema.most_unions", limit_strict),
     ("tools.same_strict", unify_strict),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
@@ -177,7 +177,9 @@ _IDLE: Final[Mapping[RequestPass, Callable[[Surface, Surface], bool]]] = {
     limit_tools: lambda _, target: target.tools.most is None,
     alias_names: lambda _, target: target.tools.name_rule is None,
     limit_strict: lambda _, target: (
-        target.tools.most_strict is None and target.schema.most_optional is None
+        target.tools.most_strict is None
+        and target.schema.most_optional is None
+        and target.schema.most_unions is None
     ),
     adapt_effort_with_tools: lambda _, target: target.tools.effort == "keep",
     fill_blanks: lambda _, target: target.messages.blank_text,

@@ -68,6 +68,7 @@ _LEAST: Final[Mapping[str, int]] = {
     "limits.most_whole": 1,
     "tools.most_strict": 0,
     "schema.most_optional": 0,
+    "schema.most_unions": 0,
     "cache.max_marks": 0,
     "sampling.most_stops": 0,
     "reasoning.least_budget": 0,

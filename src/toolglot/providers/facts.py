@@ -53,6 +53,7 @@ _CHANGEABLE: Final = (
     "schema.formats",
     "schema.member_rule",
     "schema.most_optional",
+    "schema.most_unions",
     "schema.object_root",
     "schema.output",
     "schema.output_object",

@@ -488,6 +488,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "schema.formats": _no_schemas,
     "schema.member_rule": _no_schemas,
     "schema.most_optional": _no_strict,
+    "schema.most_unions": _no_strict,
     "schema.object_root": _no_schemas,
     "schema.output": _no_schemas,
     "schema.output_object": lambda _seen, _target: True,
