@@ -40,6 +40,10 @@ DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
 
 
+DEFAULT_LIMIT: Final = 8192
+"""Tokens of an answer where a limit has to be said and nothing is known of the model."""
+
+
 class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options that a configuration can set for a provider."""
 
@@ -89,7 +93,7 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     strict: bool = False
     """Reject a translation that loses meaning."""
 
-    max_tokens: int = 8192
+    max_tokens: int = DEFAULT_LIMIT
     """Sent to a target that requires a limit when the source gave none."""
 
     model: str | None = None

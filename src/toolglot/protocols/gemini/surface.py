@@ -140,7 +140,7 @@ SURFACE: Final = Surface(
         # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
         name_rule=IdentifierRule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
         # "Tool use with function calling is unsupported", say all but its latest models.
-        hosted_alone=True,
+        hosted_alone="translated",
         choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
         strict_default=None,
         hosted=HOSTED_TOOLS,

@@ -155,6 +155,9 @@ def encode_assistant(
     _encode_reasoning(wire, reasoning, "" if member == BESIDE else member, ctx)
     _encode_content(wire, tuple(content), wire_form, ctx)
     _respell_content(wire, variants, own=own)
+    if not own:
+        # Where nothing else stands, servers refuse null.
+        wire.setdefault("content", None if calls or refusals else "")
     if refusals:
         wire["refusal"] = "".join(refusals)
     if calls:
@@ -198,8 +201,6 @@ def _respell_content(wire: Json, variants: Json, *, own: bool) -> None:
         wire["content"] = variants["content"]
     if "object" in variants and own:
         wire["content"] = jsontext.peek(wire["content"])
-    if not own:
-        wire.setdefault("content", None)
 
 
 # --- citations: annotations of the one text -------------------------------------------------------

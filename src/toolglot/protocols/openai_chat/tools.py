@@ -168,7 +168,7 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
-def encode_choice(choice: ToolChoice) -> str | Json:
+def encode_choice(choice: ToolChoice, ctx: Context) -> str | Json:
     """The reverse."""
     variants = variants_of(choice.extras)
     if choice.mode == "tool":
@@ -184,7 +184,12 @@ def encode_choice(choice: ToolChoice) -> str | Json:
         allowed = {"mode": choice.mode, "tools": tools}
         return merge({"type": "allowed_tools", "allowed_tools": allowed}, choice.extras, NAME)
     word = variants.get("word", choice.mode)
-    return str(word) if _CHOICE.get(word) == choice.mode else choice.mode
+    if _CHOICE.get(word) != choice.mode:
+        return choice.mode
+    if ctx.target is not None and word not in ctx.target.tools.choices:
+        ctx.note("value-respelled", "tool_choice", f"{word} means {choice.mode}")
+        return choice.mode
+    return str(word)
 
 
 def _mode(fields: Fields, key: str, word: str) -> Any:
