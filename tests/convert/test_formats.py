@@ -259,3 +259,22 @@ def test_flat_parameters_both_ways():
     assert schema_to_flat(schema) == (flat, True)
     nested = {"type": "object", "properties": {"a": {"type": "object", "properties": {}}}}
     assert schema_to_flat(nested)[1] is False
+
+
+def test_gemini_cli_in_one_document_as_older_versions_have_it():
+    form = get_format("gemini-cli")
+    about, *lines = convert_rows(rows_of("gemini-cli"), form, form).rows
+    assert told(read([{**about, "messages": lines}], form)) == STORY
+    assert about["summary"] == "The weather in Oslo"
+
+
+def test_pictures_in_results_of_opencode():
+    row = rows_of("opencode")[0]
+    state = row["messages"][1]["parts"][2]["state"]
+    state["attachments"] = [
+        {"type": "file", "mime": "image/png", "url": "data:image/png;base64,AA"}
+    ]
+    form = get_format("opencode")
+    done = convert_rows([row], form, get_format("anthropic"))
+    assert '"data": "AA"' in json.dumps(done.rows)
+    assert "base64,AA" in json.dumps(convert_rows([row], form, form).rows)
