@@ -278,3 +278,12 @@ def test_pictures_in_results_of_opencode():
     done = convert_rows([row], form, get_format("anthropic"))
     assert '"data": "AA"' in json.dumps(done.rows)
     assert "base64,AA" in json.dumps(convert_rows([row], form, form).rows)
+
+
+def test_ids_of_opencode_are_in_order_because_it_sorts_by_them():
+    rows, _ = in_format(RICH, get_format("opencode"))
+    messages = rows[0]["messages"]
+    assert [m["info"]["id"] for m in messages] == sorted(m["info"]["id"] for m in messages)
+    for message in messages:
+        names = [part["id"] for part in message["parts"]]
+        assert names == sorted(names)

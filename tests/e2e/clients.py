@@ -38,7 +38,7 @@ _HEADLESS: dict[str, Callable[[str], list[str]]] = {
 }  # fmt: skip
 """Arguments for one prompt without questions."""
 
-_QUIET = {
+QUIET = {
     "CI": "1",
     "NO_COLOR": "1",
     "TERM": "dumb",
@@ -178,7 +178,7 @@ async def drive(
         sys.executable, "-m", "toolglot", "run", name, "--protocol", protocol, "--gateway", url,
         "--model", model, "--", *headless(name, prompt, session),
     ]  # fmt: skip
-    environment = _QUIET | {
+    environment = QUIET | {
         "HOME": str(home),
         "PATH": f"{bin_}:{os.environ['PATH']}",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

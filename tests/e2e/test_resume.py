@@ -1,20 +1,53 @@
 """Sessions of one agent that another continues, after `toolglot convert --install`."""
 
 import asyncio
+import json
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.convert.conversations import read, said
 from tests.e2e import through
-from tests.e2e.clients import UnavailableError, drive, program
+from tests.e2e.clients import QUIET, UnavailableError, drive, program
 from tests.e2e.trial import LIMIT
 from tests.upstreams.server import ScriptedUpstream
 from tests.upstreams.strict.upstreams import ANTHROPIC, OPENAI_RESPONSES
 
 from toolglot.cli import main
+from toolglot.convert import get_format
 
 pytestmark = pytest.mark.timeout(600)
 
 FILES = Path(__file__).parents[1] / "convert" / "files"
+
+
+@pytest.mark.e2e_smoke
+def test_opencode_takes_a_session_of_another_agent(tmp_path):
+    try:
+        opencode = program("opencode")
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    source, session = FILES / "claude-code.jsonl", tmp_path / "session.json"
+    assert main(["convert", str(source), "--to", "opencode", "--out", str(session)]) == 0
+    environment = {**os.environ, **QUIET, "HOME": str(tmp_path)}
+
+    def run(*arguments):
+        command = [str(opencode), *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=LIMIT
+        )
+        return done.stdout.decode()
+
+    name = re.search(r"ses_\w+", run("import", str(session)))
+    exported = run("export", name[0])
+    form = get_format("opencode")
+    assert _told(form, json.loads(exported)) == _told(form, json.loads(session.read_text()))
+
+
+def _told(form, row):
+    return said(read([row], form))
 
 
 @pytest.mark.e2e_smoke

@@ -157,16 +157,23 @@ def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
     session = session if session.startswith("ses_") else ctx.new_id("ses_")
     times = times_of(conversation, ctx)
     messages: list[Json] = []
+    asked = ""
     for message, time in zip(conversation.messages, times, strict=True):
         for turn in plain_turns(conversation.with_messages((message,)), ctx):
             if turn.role == "tool":
                 _add_results(messages, turn, _milliseconds(time), ctx)
             else:
-                messages.append(_write_turn(turn, _milliseconds(time), session, conversation, ctx))
+                wire = _write_turn(turn, _milliseconds(time), session, conversation, ctx)
+                if wire["info"]["role"] == "user":
+                    asked = wire["info"]["id"]
+                else:
+                    wire["info"]["parentID"] = asked or wire["info"]["id"]
+                messages.append(wire)
     created = _milliseconds(times[0]) if times else 0
     updated = _milliseconds(times[-1]) if times else 0
     info: Json = {
         "id": session,
+        "slug": session.removeprefix("ses_").lower(),
         "projectID": "global",
         "directory": facts.get("folder", "/"),
         "title": facts.get("title", "Converted session"),
@@ -183,13 +190,17 @@ def _milliseconds(time: str) -> int:
 def _write_turn(
     turn: PlainTurn, time: int, session: str, conversation: RecordedConversation, ctx: Context
 ) -> Json:
-    known = turn.facts.get("id") or ""
-    identity = known if known.startswith("msg_") else ctx.new_id("msg_")
+    own = conversation.facts.get("agent") == "opencode"
+    identity = turn.facts.get("id") if own and "id" in turn.facts else _id("msg_", time, ctx)
     model = turn.facts.get("model") or conversation.request.model
     info: Json = {"id": identity, "sessionID": session, "time": {"created": time}}
     if turn.role == "assistant":
         usage = turn.facts.get("usage", {})
         info |= {"role": "assistant", "modelID": model, "providerID": "toolglot", "cost": 0}
+        folder = conversation.facts.get("folder", "/")
+        info |= {"mode": "build", "agent": "build", "path": {"cwd": folder, "root": folder}}
+        info["finish"] = "tool-calls" if turn.calls else "stop"
+        info["time"]["completed"] = time
         info["tokens"] = {
             "input": usage.get("input", 0),
             "output": usage.get("output", 0) - usage.get("reasoning", 0),
@@ -203,14 +214,22 @@ def _write_turn(
         info["summary"] = True
     parts: list[Json] = []
     if turn.thoughts:
-        parts.append({"type": "reasoning", "text": turn.thoughts, "time": {"start": time}})
+        parts.append(
+            {"type": "reasoning", "text": turn.thoughts, "time": {"start": time, "end": time}}
+        )
     if turn.text:
         parts.append({"type": "text", "text": turn.text})
     parts += [{"type": "file", **_file(image)} for image in turn.images]
     parts += [_write_call(call, time) for call in turn.calls]
-    for part in parts:
-        part |= {"id": ctx.new_id("prt_"), "messageID": identity, "sessionID": session}
+    for number, part in enumerate(parts):
+        name = _id("prt_", time, ctx, number)
+        part |= {"id": name, "messageID": identity, "sessionID": session}
     return {"info": info, "parts": parts}
+
+
+def _id(prefix: str, time: int, ctx: Context, number: int = 0) -> str:
+    """An id that follows those before it: opencode sorts by them."""
+    return f"{prefix}{time:012x}{number:03x}{ctx.new_id('')[:11]}"
 
 
 def _file(image: Image) -> Json:
