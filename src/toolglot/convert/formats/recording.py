@@ -34,7 +34,7 @@ def read(rows: Rows, ctx: Context) -> RecordedConversation:
     (row,) = rows
     meta, body = row.get("meta"), row.get("request")
     name = meta.get("client") if isinstance(meta, dict) else None
-    if name not in PROTOCOLS or not isinstance(body, dict):
+    if not isinstance(name, str) or name not in PROTOCOLS or not isinstance(body, dict):
         raise DecodeError("meta.client", "expected the protocol of the client, and a `request`")
     codec = get_protocol(name)
     # From here on the conversation is one of that protocol.
@@ -64,7 +64,8 @@ def _read_answer(response: Any, name: str, ctx: Context) -> Response | None:
     if isinstance(response, str):
         decoder = codec.StreamDecoder(ctx)
         data = response.encode("utf-8", "surrogatepass")
-        return fold([*decoder.feed(data), *decoder.close()])
+        folded = fold([*decoder.feed(data), *decoder.close()])
+        return folded if isinstance(folded, Response) else None
     if not isinstance(response, dict):
         return None
     answer = codec.decode_response(WireResponse(body=response, status=200), ctx)
