@@ -7,7 +7,7 @@ from tests.convert.conversations import RICH, WEATHER, in_format, read, rows, sa
 from toolglot.convert import FORMATS, RecordedConversation, convert_rows, get_format
 from toolglot.errors import InexpressibleError, UntranslatableError
 
-ALL = list(FORMATS.values())
+ALL = [each for each in FORMATS.values() if each.writable]
 QUESTIONS = {"xlam", "bfcl"}
 """One question and its calls, without answers."""
 AGENTS = {each.name for each in ALL if each.client}
