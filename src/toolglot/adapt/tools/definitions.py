@@ -16,7 +16,9 @@ from toolglot.ir import (
     ReasoningSettings,
     Request,
     Tool,
+    ToolCall,
     ToolChoice,
+    ToolResult,
 )
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.schema.walk import schemas
@@ -243,10 +245,47 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         else:
             ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
             adapted = ToolChoice(mode="auto")
+    if adapted.mode == "none" and "none" not in target.tools.choices:
+        return _without_choice(request, path, ctx)
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
+
+
+def _without_choice(request: Request, path: str, ctx: Context) -> Request:
+    """No tool may be called, and the target cannot say so: none is declared, if that can be."""
+    target = ctx.surfaces[1]
+    if target.tools.needed_by_history and _has_calls(request):
+        words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
+        ctx.note("choice-mapped", path, words)
+        return replace(request, tool_choice=None, parallel_tool_calls=None)
+    ctx.note("choice-mapped", path, "no tool may be called, so none is declared", "info")
+    return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
+
+
+def _has_calls(request: Request) -> bool:
+    return any(
+        isinstance(part, (ToolCall, ToolResult))
+        for message in request.messages
+        for part in message.parts
+    )
+
+
+def declare_called_tools(request: Request, ctx: Context) -> Request:
+    """The tools that were called before, for a target that takes no calls of undeclared ones."""
+    if request.tools or not ctx.surfaces[1].tools.needed_by_history or not _has_calls(request):
+        return request
+    names = dict.fromkeys(
+        part.name
+        for message in request.messages
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    )
+    words = "calls before need their tools, which the request does not declare"
+    ctx.note("default-added", ctx.setting("tools"), words)
+    tools = tuple(FunctionTool(name=name, parameters=EMPTY_SCHEMA) for name in names or ("unknown",))
+    return replace(request, tools=tools)
 
 
 def _bars_force(request: Request, target: Surface) -> bool:
