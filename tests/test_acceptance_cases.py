@@ -7,7 +7,6 @@ import pytest
 from tests.wires import (
     NAMES,
     PAIRS,
-    PATH,
     TRIO,
     across,
     answer,
@@ -18,6 +17,7 @@ from tests.wires import (
     codes,
     home,
     parts_of,
+    path_to,
     result,
     said,
     seen,
@@ -38,7 +38,9 @@ HI = [{"role": "user", "content": "hi"}]
 
 def to(body: Any, source: str, target: str, **options: Any) -> tuple[Any, toolglot.Receipt]:
     """The body of a translated request."""
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, **options)
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), **options
+    )
     return wire.body, receipt
 
 
@@ -376,7 +378,7 @@ def test_unknown_items_do_not_kill_a_request(target, item):
     """case-27: they are named, and what can be read of them stays."""
     given = {"model": "m", "input": [*HI, item, {"role": "user", "content": "go on"}]}
     body, receipt = to(given, "openai-responses", target)
-    request = toolglot.decode_request(body, source=target, path=PATH)
+    request = toolglot.decode_request(body, source=target, path=path_to(target))
     assert "part-dropped" in codes(receipt)
     wanted = "hifound itgo on" if item["type"] == "agent_message" else "higo on"
     assert words(request) == wanted
@@ -400,7 +402,9 @@ def test_arguments_may_be_an_object_or_text(target, arguments):
     """case-27"""
     item = {"type": "function_call", "call_id": "c", "name": "f", "arguments": arguments}
     body, _ = to({"model": "m", "input": [item]}, "openai-responses", target)
-    [made] = parts_of(toolglot.decode_request(body, source=target, path=PATH), ir.ToolCall)
+    [made] = parts_of(
+        toolglot.decode_request(body, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert made.arguments == '{"q":1}'
 
 
@@ -410,7 +414,7 @@ def test_namespaces_are_flattened(target):
     inner = {"type": "function", "name": "read", "parameters": {"type": "object"}}
     space = {"type": "namespace", "name": "files", "description": "", "tools": [inner]}
     body, _ = to({"model": "m", "input": "hi", "tools": [space]}, "openai-responses", target)
-    [found] = toolglot.decode_request(body, source=target, path=PATH).tools
+    [found] = toolglot.decode_request(body, source=target, path=path_to(target)).tools
     assert "read" in found.name
 
 
@@ -518,7 +522,9 @@ def test_an_empty_result_is_an_empty_text(target):
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": []}]},
     ]
     body, _ = to({"model": "m", "max_tokens": 9, "messages": messages}, "anthropic", target)
-    [given] = parts_of(toolglot.decode_request(body, source=target, path=PATH), ir.ToolResult)
+    [given] = parts_of(
+        toolglot.decode_request(body, source=target, path=path_to(target)), ir.ToolResult
+    )
     assert words(given) == ""
 
 
@@ -623,6 +629,7 @@ RESEND = {
     "openai-chat": lambda body: [body["choices"][0]["message"]],
     "openai-responses": lambda body: body["output"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
+    "bedrock-converse": lambda body: [body["output"]["message"]],
     "ollama": lambda body: [body["message"]],
 }
 
@@ -632,7 +639,7 @@ def replayed(body: Any, upstream: str, client: str, target: str, **options: Any)
     wire, _ = translate_response(body, source=upstream, target=client)
     turn = RESEND[client](json.loads(wire.data()))
     history = {"model": "gemini-3-pro", "max_tokens": 9, SURFACES[client].messages.path: turn}
-    path = PATH.replace("some-model", "gemini-3-pro")
+    path = path_to(client).replace("some-model", "gemini-3-pro")
     back, receipt = translate_request(history, source=client, target=target, path=path, **options)
     return back.body[SURFACES[target].messages.path], receipt
 
@@ -929,7 +936,7 @@ def test_no_effort_for_thinking_that_is_off(target):
         "output_config": {"effort": "high"},
     }
     there, receipt = to(body, "anthropic", target)
-    reasoning = toolglot.decode_request(there, source=target, path=PATH).reasoning
+    reasoning = toolglot.decode_request(there, source=target, path=path_to(target)).reasoning
     assert reasoning is None or reasoning.effort in (None, "none")
     assert "high" not in json.dumps(there)
     assert "field-dropped" in codes(receipt)
@@ -1046,7 +1053,7 @@ def test_structured_output_is_mapped(target):
         "output_config": {"format": {"type": "json_schema", "schema": schema}},
     }
     there, _ = to(body, "anthropic", target)
-    output = toolglot.decode_request(there, source=target, path=PATH).output
+    output = toolglot.decode_request(there, source=target, path=path_to(target)).output
     assert output is not None
     assert (output.kind, output.schema) == ("schema", schema)
 
@@ -1063,7 +1070,7 @@ def test_efforts_are_mapped(target, effort):
         "output_config": {"effort": effort},
     }
     there, receipt = to(body, "anthropic", target)
-    reasoning = toolglot.decode_request(there, source=target, path=PATH).reasoning
+    reasoning = toolglot.decode_request(there, source=target, path=path_to(target)).reasoning
     assert reasoning is not None
     if effort in SURFACES[target].reasoning.efforts:
         assert reasoning.effort == effort
@@ -1166,7 +1173,7 @@ def test_no_arguments_are_an_empty_object(target, arguments):
     response = toolglot.decode_response(wire.body, source=target)
     assert [each.arguments for each in parts_of(response, ir.ToolCall)] == ["{}"]
     body, _ = to({"model": "m", "messages": [message]}, "openai-chat", target)
-    request = toolglot.decode_request(body, source=target, path=PATH)
+    request = toolglot.decode_request(body, source=target, path=path_to(target))
     assert [each.arguments for each in parts_of(request, ir.ToolCall)] == ["{}"]
 
 
@@ -1251,7 +1258,9 @@ def test_a_value_in_place_of_an_object_harms_nothing(source, target, value, text
     assert "arguments-normalised" in codes(receipt)
     key = "contents" if source == "gemini" else "messages"
     asked, _ = to({"model": "m", "max_tokens": 9, key: [ODD_TURNS[source](body)]}, source, target)
-    calls = parts_of(toolglot.decode_request(asked, source=target, path=PATH), ir.ToolCall)
+    calls = parts_of(
+        toolglot.decode_request(asked, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert [(each.name, each.arguments) for each in calls] == [("f", text), ("g", '{"a":1}')]
 
 
@@ -1283,7 +1292,9 @@ def test_arguments_that_are_cut_are_reported_not_repaired(source, target, argume
     """case-50, D-11"""
     request = asking(user("hi"), assistant(call("f", arguments)), user(result("done")))
     wire, receipt = carried(request, source, target)
-    [made] = parts_of(toolglot.decode_request(wire.body, source=target, path=PATH), ir.ToolCall)
+    [made] = parts_of(
+        toolglot.decode_request(wire.body, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert made.arguments == arguments
     textual = SURFACES[target].calls.arguments == "text"
     assert textual or "arguments-invalid" in codes(receipt)

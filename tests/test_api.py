@@ -17,6 +17,7 @@ VENDORS = {
     "openai-responses": "openai",
     "gemini": "google",
     "ollama": "ollama",
+    "bedrock-converse": "bedrock",
 }
 RESPONSES = [
     (name, file) for name in NAMES for file in sorted((FIXTURES / name).glob("*.response.json"))

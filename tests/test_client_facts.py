@@ -107,6 +107,7 @@ EFFORTS = {
     "openai-responses": ("low", "medium", "high", "xhigh", "max"),
     "gemini": ("low", "medium", "high", "high", "high"),
     "ollama": ("low", "medium", "high", "high", "high"),
+    "bedrock-converse": ("low", "medium", "high", "xhigh", "max"),
 }
 
 

@@ -7,7 +7,6 @@ import pytest
 from tests.wires import (
     NAMES,
     PAIRS,
-    PATH,
     TRIO,
     across,
     answer,
@@ -18,6 +17,7 @@ from tests.wires import (
     codes,
     home,
     parts_of,
+    path_to,
     result,
     said,
     seen,
@@ -90,7 +90,7 @@ def test_arguments_come_back_as_text_through_clients_with_objects(source, target
     history = RESEND[target](json.loads(wire.data()))
     done = said(asking(user(result("done", name="f"))), target)[SURFACES[target].messages.path]
     body = {"model": "m", "max_tokens": 9, SURFACES[target].messages.path: [*history, *done]}
-    back, _ = translate_request(body, source=target, target=source, path=PATH)
+    back, _ = translate_request(body, source=target, target=source, path=path_to(target))
     [made] = parts_of(toolglot.decode_request(back.body, source=source), ir.ToolCall)
     assert made.arguments == arguments
 
@@ -100,7 +100,9 @@ def test_a_duplicate_key_that_an_object_cannot_hold_is_named(target):
     """X-05, D-11"""
     request = asking(user("hi"), assistant(call("f", '{"a":1,"a":2}')), user(result("done")))
     wire, receipt = carried(request, "openai-chat", target)
-    [made] = parts_of(toolglot.decode_request(wire.body, source=target, path=PATH), ir.ToolCall)
+    [made] = parts_of(
+        toolglot.decode_request(wire.body, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert exact(made.arguments) == exact('{"a":1,"a":2}') or receipt.losses
 
 
@@ -126,6 +128,7 @@ RESEND = {
     "openai-chat": lambda body: [body["choices"][0]["message"]],
     "openai-responses": lambda body: body["output"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
+    "bedrock-converse": lambda body: [body["output"]["message"]],
     "ollama": lambda body: [body["message"]],
 }
 """How a client puts an answer back into its history."""
@@ -493,6 +496,19 @@ THINKING: dict[str, dict[str, Any]] = {
         "done": True,
         "done_reason": "stop",
     },
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+                    {"reasoningContent": {"redactedContent": "AAEC"}},
+                    {"toolUse": {"toolUseId": "tooluse_1", "name": "f", "input": {"a": 1}}},
+                ],
+            }
+        },
+        "stopReason": "tool_use",
+    },
 }
 """Answers with all the reasoning state that each protocol has."""
 
@@ -504,7 +520,7 @@ def resent(upstream: str, client: str, target: str) -> tuple[Any, toolglot.Recei
     request = toolglot.decode_request(
         {"model": "m", "max_tokens": 9, SURFACES[client].messages.path: turn},
         source=client,
-        path=PATH,
+        path=path_to(client),
     )
     results = [
         result("done", id=each.id, name=each.name, id_made=each.id_made)
@@ -512,7 +528,7 @@ def resent(upstream: str, client: str, target: str) -> tuple[Any, toolglot.Recei
     ]
     done = said(asking(user(*results)), client)[SURFACES[client].messages.path]
     body = {"model": "m", "max_tokens": 9, SURFACES[client].messages.path: [*turn, *done]}
-    back, receipt = translate_request(body, source=client, target=target, path=PATH)
+    back, receipt = translate_request(body, source=client, target=target, path=path_to(client))
     return back.body[SURFACES[target].messages.path], receipt
 
 

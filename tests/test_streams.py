@@ -29,7 +29,7 @@ from toolglot.lint import lint_stream
 from toolglot.protocols.gemini import stream_decoder as gemini_decoder
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
-from toolglot.wire.follow import EventSplitter
+from toolglot.wire.follow import make_splitter
 
 REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
@@ -37,6 +37,7 @@ REQUEST = {
     "openai-responses": {"model": "asked-for", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "asked-for", "messages": []},
+    "bedrock-converse": {"modelId": "asked-for", "messages": []},
 }
 TEXT = [
     Started(id="resp_1", model="answered-by"),
@@ -383,6 +384,7 @@ ASKED = {
     "openai-responses": {"model": "m", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "m", "messages": []},
+    "bedrock-converse": {"modelId": "m", "messages": []},
 }
 
 
@@ -419,7 +421,8 @@ def test_a_careless_stream_is_mended(name, size):
     needed = name not in ("gemini", "ollama")
     assert ("stream-mended" in translator.receipt.codes()) == needed
     check = get_protocol(name).StreamCheck()
-    judged = list(EventSplitter(check, lines=name == "ollama", comments=False).feed(mended))
+    media_type = get_protocol(name).SURFACE.stream.media_type
+    judged = list(make_splitter(check, media_type, comments=False).feed(mended))
     assert all(piece.readable for piece in judged)
     assert check.ended
     assert b": ping" not in mended or name != "gemini"
@@ -446,8 +449,9 @@ def test_whatever_is_wrong_with_a_stream_its_client_can_read_it(name, file):
         assert passed == data, "one array that grows"
         return
     check = get_protocol(name).StreamCheck()
+    media_type = get_protocol(name).SURFACE.stream.media_type
     judged = [
-        *(passing := EventSplitter(check, lines=name == "ollama")).feed(passed),
+        *(passing := make_splitter(check, media_type)).feed(passed),
         *passing.close(),
     ]
     assert all(piece.readable for piece in judged)

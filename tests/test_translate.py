@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from tests.wires import NAMES, PAIRS, PATH, answer, asking, assistant, call, result, said, user
+from tests.wires import NAMES, PAIRS, answer, asking, assistant, call, path_to, result, said, user
 
 import toolglot
 from toolglot import (
@@ -29,9 +29,9 @@ HI = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "h
 def test_a_request_passes_untouched_to_its_own_protocol(name):
     body = said(asking(user("hi"), assistant(call("f")), user(result("done"))), name)
     body = {**body, "model": "some-model", "unknown": {"z": [1.0, None], "a": 2**70}}
-    wire, receipt = translate_request(body, source=name, target=name, path=PATH)
+    wire, receipt = translate_request(body, source=name, target=name, path=path_to(name))
     assert json.dumps(wire.body) == json.dumps(body)
-    assert wire.path == PATH
+    assert wire.path == path_to(name)
     assert not receipt
 
 
@@ -68,7 +68,7 @@ def test_only_the_model_is_replaced(name):
 
 def test_the_model_is_replaced_in_the_path():
     wire, _ = translate_request(
-        {"contents": []}, source="gemini", target="gemini", path=PATH, model="other"
+        {"contents": []}, source="gemini", target="gemini", path=path_to("gemini"), model="other"
     )
     assert wire.path == "/v1beta/models/other:generateContent"
 
@@ -118,7 +118,9 @@ def test_strict_refuses_what_loses_meaning():
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_strict_lets_pass_what_loses_nothing(source, target):
     body = said(asking(user("hi"), assistant("yes"), user("go")), source)
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, strict=True)
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), strict=True
+    )
     assert receipt.losses == ()
     assert wire.body
 
@@ -165,7 +167,7 @@ DEEP = b'{"model":"m","messages":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_no_json_object_is_refused(name, body, message):
     with pytest.raises(DecodeError) as caught:
-        translate_request(body, source=name, target="anthropic", path=PATH)
+        translate_request(body, source=name, target="anthropic", path=path_to(name))
     assert str(caught.value).startswith(message)
     with pytest.raises(DecodeError) as caught:
         translate_response(body, source=name, target="anthropic")
@@ -223,7 +225,7 @@ def told(*parts):
 def test_what_does_not_fit_its_protocol_is_refused_with_its_path(source, body, message):
     target = "gemini" if source != "gemini" else "anthropic"
     with pytest.raises(DecodeError) as caught:
-        translate_request(body, source=source, target=target, path=PATH)
+        translate_request(body, source=source, target=target, path=path_to(source))
     assert str(caught.value).startswith(message)
 
 
@@ -269,7 +271,7 @@ def test_a_body_may_be_text_bytes_or_an_object():
 def test_inputs_are_not_touched(source, target):
     body = said(asking(user("hi"), assistant(call("f")), user(result("x"))), source)
     kept = copy.deepcopy(body)
-    translate_request(body, source=source, target=target, path=PATH)
+    translate_request(body, source=source, target=target, path=path_to(source))
     assert body == kept
     response = toolglot.encode_response(answer("hi", call("f")), target=source).body
     kept = copy.deepcopy(response)
@@ -360,7 +362,7 @@ def test_a_carrier_does_not_pass_to_a_provider_of_the_clients_own_protocol(name)
     history = said(asking(assistant(*decoded.choices[0].parts)), name)
     mark = get_protocol(name).SURFACE.reasoning.foreign_prefix or "tg1."
     assert mark in json.dumps(history)
-    wire, receipt = translate_request(history, source=name, target=name, path=PATH)
+    wire, receipt = translate_request(history, source=name, target=name, path=path_to(name))
     assert mark not in json.dumps(wire.body)
     assert "So." in json.dumps(wire.body)
     assert "reasoning-dropped" in receipt.codes()

@@ -35,8 +35,8 @@ class CountEndpoint(Struct, frozen=True, kw_only=True):
     """How tokens are counted: by the provider, and by the gateway for clients."""
 
     path: str
-    """Where; one that begins with a colon, or has `{model}` in it, replaces the operation at the end
-    of a request's path."""
+    """Where; one that begins with a colon, or has `{model}` in it, replaces the operation at the
+    end of a request's path."""
 
     answer: str
     """The key of the count in the response."""

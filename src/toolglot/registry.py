@@ -123,8 +123,8 @@ PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
         openai_chat,
         openai_responses,
         gemini,
-        bedrock_converse,
         ollama,
+        bedrock_converse,
     )
 }
 

@@ -260,7 +260,9 @@ def _without_choice(request: Request, path: str, ctx: Context) -> Request:
         words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
         ctx.note("choice-mapped", path, words)
         return replace(request, tool_choice=None, parallel_tool_calls=None)
-    ctx.note("choice-mapped", path, "no tool may be called, so none is declared", "info")
+    words = "no tool may be called, so none is declared"
+    ctx.note("choice-mapped", path, words, "info")
+    ctx.note("tool-dropped", ctx.setting("tools"), words, "info")
     return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
 
 
@@ -284,7 +286,9 @@ def declare_called_tools(request: Request, ctx: Context) -> Request:
     )
     words = "calls before need their tools, which the request does not declare"
     ctx.note("default-added", ctx.setting("tools"), words)
-    tools = tuple(FunctionTool(name=name, parameters=EMPTY_SCHEMA) for name in names or ("unknown",))
+    tools = tuple(
+        FunctionTool(name=name, parameters=EMPTY_SCHEMA) for name in names or ("unknown",)
+    )
     return replace(request, tools=tools)
 
 

@@ -1,10 +1,10 @@
-"""`additionalModelRequestFields`: what a model takes beyond the settings that all have, in the words
-of its maker. So it depends on the model what is read and written here.
+"""`additionalModelRequestFields`: what a model takes beyond the settings that all have, in the
+words of its maker. So it depends on the model what is read and written here.
 
-Reference (2026-11-16): https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
-and .../nova/latest/userguide/complete-request-schema.html; where Nova 2 has its `reasoningConfig`,
-and gpt-oss its effort, was read in vercel/ai (packages/amazon-bedrock, ed857f5 of 2026-08-22).
-Models of which nothing is known are asked as Claude is; their rule books say what they do not take.
+Reference (2026-11-16): "Extended thinking" in the user guide of Bedrock and the request schema in
+that of Nova; where Nova 2 has its `reasoningConfig`, and gpt-oss its effort, was read in vercel/ai
+(packages/amazon-bedrock, ed857f5 of 2026-08-22). Models of which nothing is known are asked as
+Claude is; their rule books say what they do not take.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The HTTP API around Converse: keys, models, counts, and how it is recognised.
 
-Shapes and paths were read in the service model of botocore 1.44.0 (2026-11-16). Models are listed by
-another service (`bedrock`, not `bedrock-runtime`): `GET /foundation-models` on its own host.
+Shapes and paths were read in the service model of botocore 1.44.0 (2026-11-16). Models are listed
+by another service, `bedrock` instead of `bedrock-runtime`, on a host of its own.
 """
 
 from typing import Any, Final

@@ -190,7 +190,9 @@ def _call(_stream: _Stream, frame: Frame) -> Iterator[Finding]:
     start = object_of(frame.value, "start")
     if "toolUse" not in start:
         return
-    missing = [each for each in ("toolUseId", "name") if not is_text(member(start["toolUse"], each))]
+    missing = [
+        each for each in ("toolUseId", "name") if not is_text(member(start["toolUse"], each))
+    ]
     if missing:
         yield f"a toolUse lacks {joined(missing)}"
 

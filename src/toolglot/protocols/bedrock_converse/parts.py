@@ -184,26 +184,29 @@ def _decode_json(block: Fields) -> Text:
 def _decode_cited(block: Fields) -> Text | None:
     """A text with its sources; None for one in several pieces, which is kept whole."""
     value = block.peek("citationsContent")
-    content = value.get("content") if type(value) is dict else None
-    first = content[0] if type(content) is list and len(content) == 1 else None
-    if type(first) is not dict or first.keys() != {"text"} or type(first["text"]) is not str:
+    text = _one_text(value.get("content")) if type(value) is dict else None
+    if text is None:
         return None
     wire = block.fields("citationsContent")
     wire.take("content")
     citations = tuple(map(decode_citation, wire.each("citations")))
     block.absorb(wire)
-    return Text(
-        text=first["text"], citations=citations, extras=with_form(block.rest(), {"cited": True})
-    )
+    extras = with_form(block.rest(), {"cited": True})
+    return Text(text=text, citations=citations, extras=extras)
+
+
+def _one_text(value: Any) -> str | None:
+    """The text in a list of one; None: it is something else."""
+    only = value[0] if type(value) is list and len(value) == 1 else None
+    text = only.get("text") if type(only) is dict and len(only) == 1 else None
+    return text if type(text) is str else None
 
 
 def decode_citation(fields: Fields) -> Citation:
     """One citation."""
     quote, url = None, None
-    pieces = fields.peek("sourceContent")
-    if type(pieces) is list and len(pieces) == 1 and type(pieces[0]) is dict:
-        if pieces[0].keys() == {"text"} and type(pieces[0]["text"]) is str:
-            quote = fields.take("sourceContent")[0]["text"]
+    if _one_text(fields.peek("sourceContent")) is not None:
+        quote = _one_text(fields.take("sourceContent"))
     title = fields.maybe_text("title")
     location = fields.peek("location")
     if type(location) is dict and location.keys() == {"web"}:
@@ -500,9 +503,7 @@ def _decode_tool_result(block: Fields) -> ToolResult | None:
         wire.take("status")
     parts = decode_content(wire, "content", _IN_RESULTS)
     block.absorb(wire)
-    return ToolResult(
-        id=call_id, parts=parts, is_error=failed, wire_form=NAME, extras=block.rest()
-    )
+    return ToolResult(id=call_id, parts=parts, is_error=failed, wire_form=NAME, extras=block.rest())
 
 
 def _encode_tool_result(part: ToolResult, ctx: Context) -> Json:

@@ -227,9 +227,9 @@ def _schema_of(text: Any) -> Json | None:
 def _encode_output(body: Json, request: Request) -> None:
     config: Json = {}
     settings, output = request.reasoning, request.output
-    if settings is not None and settings.effort is not None:
-        if _model_fields.has_effort(request.model):
-            config["effort"] = settings.effort
+    effort = settings.effort if settings is not None else None
+    if effort is not None and _model_fields.has_effort(request.model):
+        config["effort"] = effort
     if output is not None and output.kind == "schema":
         config["textFormat"] = _encode_format(output)
     if config:
@@ -265,6 +265,8 @@ def _encode_metadata(body: Json, metadata: Json, ctx: Context) -> None:
     kept = dict(list(fitting.items())[:_MOST_METADATA])
     if kept:
         body["requestMetadata"] = kept
+    if not metadata:
+        ctx.note("field-minor", ctx.setting("metadata"), "there are no pairs in it")
     left = ", ".join(key for key in metadata if key not in kept)
     if left:
         words = f"left out, since it takes {_MOST_METADATA} short texts of few characters: {left}"

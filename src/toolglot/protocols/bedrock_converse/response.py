@@ -72,13 +72,11 @@ def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse
         **encode_stop(choice.stop, ctx),
     }
     if response.usage is not None or ctx.foreign(NAME):
-        body["usage"] = encode_usage(response.usage)
+        body["usage"] = encode_usage(response.usage, ctx)
     body |= encode_metrics(response.extras, ctx)
     if response.service_tier is not None:
         encode_tier(body, response.service_tier)
-    return WireResponse(
-        body=merge(body, response.extras, NAME), headers={REQUEST_ID: response.id}
-    )
+    return WireResponse(body=merge(body, response.extras, NAME), headers={REQUEST_ID: response.id})
 
 
 def encode_metrics(extras: Any, ctx: Context) -> Json:
@@ -145,9 +143,12 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     return Usage(**counts, extras=with_form(fields.rest(), form))
 
 
-def encode_usage(usage: Usage | None) -> Json:
+def encode_usage(usage: Usage | None, ctx: Context) -> Json:
     """Token counts; three of them are required, so unknown becomes 0."""
     usage = usage or Usage()
+    if usage.reasoning:
+        words = "what was thought is counted with the output, and not apart"
+        ctx.note("usage-dropped", ctx.answer_at("usage"), words)
     wire: Json = {}
     write_settings(wire, usage, _USAGE)
     form = form_of(usage)

@@ -321,7 +321,9 @@ def _whole(kind: str, start: Json, deltas: list[Any]) -> Json:
     if kind == "toolResult":
         content = [block for each in deltas if type(each) is list for block in each]
         return {kind: {**start, "content": content}}
-    return {kind: {**start, **{k: v for each in deltas if type(each) is dict for k, v in each.items()}}}
+    return {
+        kind: {**start, **{k: v for each in deltas if type(each) is dict for k, v in each.items()}}
+    }
 
 
 def _value(text: str) -> Any:

@@ -181,7 +181,9 @@ class StreamEncoder(BaseStreamEncoder):
         signature = "".join(self._signatures.pop(index, ()))
         if isinstance(part, Reasoning) and signature and not event.incomplete:
             hidden = part.redacted and index not in self._numbers
-            state = {"redactedContent": mark_state(signature)} if hidden else {"signature": signature}
+            state = (
+                {"redactedContent": mark_state(signature)} if hidden else {"signature": signature}
+            )
             written = self._more(index, {"reasoningContent": state})
         number = self._numbers.pop(index, None)
         if number is None:
@@ -197,7 +199,10 @@ class StreamEncoder(BaseStreamEncoder):
         more = {key: value for key, value in extras.items() if key not in _IN_STOP}
         if self._usage is None and not more and not self._ctx.foreign(NAME):
             return written
-        metadata: Json = {"usage": encode_usage(self._usage), **encode_metrics({NAME: more}, self._ctx)}
+        metadata: Json = {
+            "usage": encode_usage(self._usage, self._ctx),
+            **encode_metrics({NAME: more}, self._ctx),
+        }
         if self._tier is not None:
             encode_tier(metadata, self._tier)
         return written + _event("metadata", **merge(metadata, {NAME: more}, NAME))
