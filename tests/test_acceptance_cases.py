@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.laws.streams import arguments
 from tests.wires import (
     NAMES,
     PAIRS,
@@ -106,13 +107,9 @@ def test_what_was_written_to_the_cache_is_counted(source, target):
     usage = ir.Usage(input=5, cache_read=2, cache_write=3, output=4, reasoning=1)
     told = seen(answer("hi", usage=usage), source, target).usage
     assert told is not None
-    assert (told.input, told.cache_read, told.cache_write, told.output, told.reasoning) == (
-        5,
-        2,
-        3,
-        4,
-        1,
-    )
+    # One protocol does not count what was thought apart.
+    assert (told.input, told.cache_read, told.cache_write, told.output) == (5, 2, 3, 4)
+    assert (told.reasoning or 0) == (0 if "bedrock-converse" in (source, target) else 1)
 
 
 # --- case-13: text and calls ----------------------------------------------------------------------
@@ -538,7 +535,9 @@ def test_a_failed_result_is_still_failed_when_it_comes_home(source, target, text
     request = asking(user("hi"), assistant(call("f")), user(result(text, name="f", is_error=True)))
     [given] = parts_of(home(request, source, target), ir.ToolResult)
     assert given.is_error is True
-    assert words(given) == text
+    # One protocol takes no failed result without content.
+    empty = "(no content)" if "bedrock-converse" in (source, target) else ""
+    assert words(given) == (text or empty)
 
 
 def test_how_a_failed_result_is_told():
@@ -1283,7 +1282,7 @@ def test_a_value_in_place_of_an_object_harms_no_stream(target, value):
     decoder = toolglot.get_protocol(target).StreamDecoder(toolglot.Context())
     response = toolglot.events.fold([*decoder.feed(written), *decoder.close()])
     [made] = parts_of(response, ir.ToolCall)
-    assert json.loads(made.arguments) == value
+    assert arguments(made) == value
 
 
 @pytest.mark.parametrize("arguments", ['{"a":1', "rm -rf", '{"a":NaN}'])

@@ -157,6 +157,7 @@ WAY_BACK = {
     "part-dropped": {"media", "opaque", "text"},
     "part-replaced": {"media", "text"},
     "part-moved": {"error"},
+    "default-added": {"error"},
     "text-joined": {"reasoning"},
     "cache-dropped": {"cache"},
     "citation-dropped": {"citation"},

@@ -36,7 +36,7 @@ NORMALISED = {
     "openai-chat": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
     "openai-responses": {"arguments-normalised", "citation-dropped", "spelling-normalised"},
     "gemini": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
-    "bedrock-converse": {"arguments-normalised"},
+    "bedrock-converse": {"arguments-normalised", "spelling-normalised"},
     "ollama": {"arguments-normalised", "spelling-normalised"},
 }
 """Notes that explain why a request is not written as it was read."""

@@ -78,7 +78,7 @@ API: Final = Api(
     },
     calls_at=("output", "message", "content"),
     answer_keys=("output", "contentBlockIndex"),
-    imitated=0,
+    imitated=-1,
     sdk="boto3",
     tool_style="custom",
     error_style="aws",

@@ -55,6 +55,9 @@ def decode_content(
     fields: Fields, key: str, decoders: "_Decoders | None" = None
 ) -> tuple[Part, ...]:
     """The parts of a list of blocks; a cache point belongs to the part before it."""
+    if type(fields.peek(key)) is str:
+        fields.note("spelling-normalised", key, "a string is written as a list with one text")
+        return (Text(text=fields.text(key)),)
     values = fields.maybe_list(key)
     if not values:
         return ()
@@ -218,8 +221,11 @@ def decode_citation(fields: Fields) -> Citation:
     return Citation(url=url, title=title, quote=quote, extras=fields.rest())
 
 
-def encode_citation(citation: Citation, _ctx: Context) -> Json:
+def encode_citation(citation: Citation, ctx: Context) -> Json:
     """One citation. Where in the text it stands has no place here: all of it is cited."""
+    if citation.start is not None:
+        words = "the whole text is cited, since a part of it cannot be"
+        ctx.note("citation-mapped", ctx.answer_at("citations"), words)
     wire: Json = {}
     if citation.title is not None:
         wire["title"] = citation.title

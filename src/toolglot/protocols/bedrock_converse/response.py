@@ -45,7 +45,8 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         return decode_error(fields, wire)
     output = fields.fields("output")
     message = output.fields("message")
-    message.require(list, "content")
+    if type(message.peek("content")) is not str:
+        message.require(list, "content")
     message.constant("role", "assistant")
     parts = decode_content(message, "content")
     output.absorb(message)
@@ -180,7 +181,7 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
     name = (word or header or typed or "").partition(":")[0].rpartition("#")[2]
     key = next((each for each in ("message", "Message") if type(fields.peek(each)) is str), None)
     capital = key == "Message"
-    message = fields.text(key) if key else ""
+    message = fields.text(key) if key else _other_words(fields)
     known, usual = ERROR.get(name[:1].upper() + name[1:], (None, None))
     status = wire.status if not wire.ok else usual
     return ApiError(
@@ -194,6 +195,13 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
     )
 
 
+def _other_words(fields: Fields) -> str:
+    """The words of an error in another shape, as proxies write them; they also stay."""
+    error = fields.peek("error")
+    words = (error.get("message") if type(error) is dict else error, fields.peek("detail"))
+    return next((value for value in words if type(value) is str), "")
+
+
 def _kind(known: ErrorKind | None, status: int | None, message: str) -> ErrorKind:
     kind = error_kind(known, status, message)
     if kind == "invalid_request" and any(words in message.lower() for words in _OVERFLOW):
@@ -205,14 +213,14 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     word, usual = ERROR_FROM[error.kind]
     foreign = ctx.foreign(NAME)
     headers = dict(headers_of(error, REQUEST_ID))
-    made_here = ctx.source is None and ctx.target is not None
-    if foreign or error.raw or made_here:
-        headers[ERROR_TYPE] = error.raw if error.raw and not foreign else word
-    form = form_of(error)
-    key = form.get("key", "message")
-    if foreign:
-        key = "message"
+    made_here = foreign or (ctx.source is None and ctx.target is not None)
+    if made_here or error.raw:
+        headers[ERROR_TYPE] = error.raw if error.raw and not made_here else word
+    key = "message" if made_here else form_of(error).get("key", "message")
     body: Json = {key: error_message(error, ctx)} if key is not None else {}
+    if made_here:
+        # For whoever keeps the body alone, as front ends of AWS write it.
+        body["__type"] = word
     return WireResponse(
         status=reply_status(error, usual, NAME, ctx),
         headers=headers,

@@ -65,7 +65,7 @@ class StreamDecoder(BaseStreamDecoder):
         if not self._over:
             self._over = True
             why = self._frames.broken
-            self._ctx.note("event-skipped", "", f"the rest of the stream: {why}")
+            self._ctx.note("event-skipped", "", f"what follows cannot be read: {why}")
             *ends, _ = cut_off(self._parts)
             yield from ends
             yield Failed(ApiError(kind="server", message=why, status=_BAD_GATEWAY))
@@ -126,12 +126,14 @@ class StreamDecoder(BaseStreamDecoder):
     def _block_start(self, fields: Fields) -> Iterator[Event]:
         yield from self._begin()
         index = self._index(fields, self._last + 1)
+        start = fields.maybe_object("start") or {}
+        kind = next((key for key, inner in start.items() if type(inner) is dict), "")
+        if not kind:
+            return  # Some servers announce texts, too; these begin with their first delta.
         yield from self._settle()
         yield from self._end(index)
         self._last = index
-        start = fields.maybe_object("start") or {}
-        kind = next((key for key, inner in start.items() if type(inner) is dict), "")
-        given = start.get(kind, {})
+        given = start[kind]
         if kind == "toolUse" and given.get("type") is None:
             block = Fields({"toolUse": {"input": {}, **given}}, self._document)
             part = decode_part(block)
@@ -139,7 +141,7 @@ class StreamDecoder(BaseStreamDecoder):
                 yield from self._open(index, ToolCall(id=part.id, name=part.name, arguments="",
                                                       extras=part.extras))  # fmt: skip
                 self._inputs[index] = []
-        elif kind:
+        else:
             self._held[index] = (kind, given, [])
 
     def _open(self, index: int, part: Part) -> Iterator[Event]:

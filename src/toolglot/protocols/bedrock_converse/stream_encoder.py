@@ -57,6 +57,8 @@ class StreamEncoder(BaseStreamEncoder):
         self._signatures: dict[int, list[str]] = {}
         self._pieces: dict[int, int] = {}
         self._next = 0
+        self._late = b""
+        """The end of a block that may have been cut: it is not written if a failure follows."""
         self._tier: str | None = None
         self._extras: Json = {}
 
@@ -74,9 +76,10 @@ class StreamEncoder(BaseStreamEncoder):
         return number
 
     def _part_started(self, event: PartStarted) -> bytes:
-        part, index = event.part, event.index
-        if event.choice:
-            return b""
+        late, self._late = self._late, b""
+        return late if event.choice else late + self._begun(event.index, event.part)
+
+    def _begun(self, index: int, part: Part) -> bytes:
         self._parts[index] = part
         if isinstance(part, ToolCall):
             return self._call(index, part)
@@ -188,14 +191,17 @@ class StreamEncoder(BaseStreamEncoder):
         number = self._numbers.pop(index, None)
         if number is None:
             return b""
-        return written + _event("contentBlockStop", contentBlockIndex=number)
+        stop = _event("contentBlockStop", contentBlockIndex=number)
+        if event.incomplete:
+            self._late, stop = stop, b""
+        return written + stop
 
     def _finished(self, event: Finished) -> bytes:
         extras = {**self._extras, **event.extras.get(NAME, {})}
         stop = encode_stop(event.stops[0] if event.stops else None, self._ctx)
         stop.setdefault("stopReason", "end_turn")
         merge(stop, {NAME: {key: extras[key] for key in extras if key in _IN_STOP}}, NAME)
-        written = _event("messageStop", **stop)
+        written = self._late + _event("messageStop", **stop)
         more = {key: value for key, value in extras.items() if key not in _IN_STOP}
         if self._usage is None and not more and not self._ctx.foreign(NAME):
             return written

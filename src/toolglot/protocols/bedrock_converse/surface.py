@@ -232,7 +232,6 @@ SURFACE: Final = Surface(
     stream=StreamSupport(
         media_type=MEDIA_TYPE,
         comments=False,
-        retried_error="overloaded",
         one_open_part=True,
     ),
     cache=CacheSupport(
