@@ -200,7 +200,8 @@ class Provider(_Table, frozen=True, kw_only=True):
 
     api_key: str | tuple[str, ...] | None = None
     auth: str | None = None
-    """The header that carries the key, where it is not the usual one: `x-api-key`."""
+    """The header that carries the key, where it is not the usual one: `x-api-key`. `sigv4`: there
+    is no key, and requests are signed with AWS credentials."""
 
     headers: Mapping[str, str] = {}
     values: Mapping[str, str] = {}

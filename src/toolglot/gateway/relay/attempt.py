@@ -217,6 +217,7 @@ def _outbound(
         },
         timeouts=upstream.config.timeouts,
         proxy=upstream.config.proxy,
+        signer=upstream.signer,
     )
 
 

@@ -70,7 +70,7 @@ def decode_content(
         if parts and _CACHE_POINT in block and _is_markable(parts[-1]):
             mark = decode_cache(block)
             if mark is not None:
-                parts[-1] = replace(parts[-1], cache=mark)  # type: ignore[call-arg]  # has one
+                parts[-1] = replace(parts[-1], cache=mark)
                 continue
         parts.append(decode_part(block, decoders))
     return tuple(parts)
@@ -98,7 +98,8 @@ def _is_markable(part: Part) -> bool:
 
 def _inner_mark(part: ToolResult, ctx: Context) -> CacheMark | None:
     """The last mark inside a result, which has no place for one."""
-    marks = [mark for inner in part.parts if (mark := getattr(inner, "cache", None)) is not None]
+    found = [getattr(inner, "cache", None) for inner in part.parts]
+    marks: list[CacheMark] = [mark for mark in found if mark is not None]
     if not marks:
         return None
     ctx.note("cache-marked", ctx.where(part), "the mark inside the result stands behind it")
@@ -362,7 +363,7 @@ def format_of(media_type: str, types: Mapping[str, str]) -> str | None:
     """The word for a media type, among those of a kind of block."""
     bare = media_type.partition(";")[0].strip().lower()
     word = _TYPES.get(bare)
-    if word in types and (types[word] == bare or bare in OTHER_TYPES):
+    if word is not None and word in types and (types[word] == bare or bare in OTHER_TYPES):
         return word
     return next((each for each, known in types.items() if known == bare), None)
 
