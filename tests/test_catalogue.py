@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from tests.gateway.handling import made_request
-from tests.laws.corpus import FIXTURES, PATH, fixtures, load
+from tests.laws.corpus import FIXTURES, fixtures, load, path_to
 from tests.wires import NAMES, TRIO
 
 from toolglot import Note, Receipt, StreamTranslator, translate_request, translate_response
@@ -44,7 +44,7 @@ def tool(schema: Any, **more: Any) -> Any:
 
 def asked(body: Any, source: str, target: str, **options: Any) -> Receipt:
     """What translating a request changed."""
-    return translate_request(body, source=source, target=target, path=PATH, **options)[1]
+    return translate_request(body, source=source, target=target, path=path_to(source), **options)[1]
 
 
 def called(arguments: str, schema: Any, count: int = 1, **options: Any) -> Receipt:

@@ -62,6 +62,15 @@ ANSWERS = {
         },
         "done": True,
     },
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [{"toolUse": {"toolUseId": "c1", "name": "calc", "input": {"x": 5}}}],
+            }
+        },
+        "stopReason": "tool_use",
+    },
 }
 """The same call in every protocol."""
 

@@ -186,6 +186,7 @@ def part_paths(surface: Surface, holder: Holder) -> list[str]:
             path = support.content if is_bare else f"{support.content}[{place}]"
         paths.append(_joined(holder.path, path) if path else holder.path)
         place += not (apart and isinstance(part, _BESIDE))
+        place += surface.cache.apart and getattr(part, "cache", None) is not None
     return paths
 
 
@@ -207,6 +208,8 @@ def system_path(surface: Surface, system: Message, place: int) -> str:
     path, key = surface.settings.get("system", "system"), surface.system.content
     if key:
         return f"{path}.{key}[{place}]"
+    if surface.cache.apart:
+        place += sum(getattr(each, "cache", None) is not None for each in system.parts[:place])
     bare = system.wire_form != surface.name and _is_one_text(system.parts)
     return path if bare else f"{path}[{place}]"
 

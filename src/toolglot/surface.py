@@ -222,6 +222,9 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     needs_schema: bool = False
     """A function must have a schema, also if it takes nothing."""
 
+    needed_by_history: bool = False
+    """Tools must be declared where the history has calls or results."""
+
     same_strict: bool = False
     """All functions must be strict, or none."""
 
@@ -431,6 +434,9 @@ class CacheSupport(Struct, frozen=True, kw_only=True):
     tools: bool = True
     """Tools may have them, too, where it takes them."""
 
+    apart: bool = False
+    """A mark is an element of its own, behind what it marks."""
+
     whole: str = ""
     """The member that marks a whole request, up to its last part; none: there is none."""
 
@@ -536,6 +542,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     path: str
     """Where requests go, below the base URL; `{model}` is filled in."""
+
+    model_keys: tuple[str, ...] = ("model",)
+    """The members in which a body may name the model, the usual one first."""
 
     model_at: tuple[str, ...] = ("model",)
     """Where an answer, or an event of a stream, names its model."""

@@ -33,6 +33,7 @@ from toolglot.surface import FormSupport, Surface
 from toolglot.wire import jsontext
 from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, plain_body, read_body
+from toolglot.wire.model_paths import IN_PATH, split_path
 
 Body = bytes | str | dict[str, Any]
 
@@ -154,10 +155,12 @@ def _note_dropped(path: str, value: object, ctx: Context) -> None:
 
 def asked_model(body: Body, source: str, path: str = "") -> str:
     """The model that a request asks for; empty if it names none."""
-    if path and "{model}" in get_protocol(source).SURFACE.path:
-        return path.rpartition("/")[2].partition(":")[0]
-    model = read_body(body).get("model")
-    return model if isinstance(model, str) else ""
+    surface = get_protocol(source).SURFACE
+    if path and IN_PATH in surface.path and (named := split_path(path, surface.path)[0]):
+        return named
+    given = read_body(body)
+    models = (given.get(key) for key in surface.model_keys)
+    return next((model for model in models if isinstance(model, str)), "")
 
 
 def encode_request_for(request: Request, source: str, target: str, ctx: Context) -> WireRequest:
@@ -301,7 +304,7 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     """What a client asked; without a path, nothing is known of what its protocol keeps there."""
     if isinstance(request, WireRequest):
         return decode_request(request.body, source=client.name, path=request.path, context=ctx)
-    if "{model}" not in client.path or "model" in (body := read_body(request)):
+    if IN_PATH not in client.path or any(map((body := read_body(request)).get, client.model_keys)):
         return decode_request(request, source=client.name, context=ctx)
     path = client.path.format(model=client.name)
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")

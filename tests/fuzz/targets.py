@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.dialects.samples import TOOLS
+from tests.wires import path_to
 
 from toolglot.adapt.calls.repair import repair_arguments
 from toolglot.dialects.table import DIALECTS
@@ -43,7 +44,6 @@ from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.sse import SseDecoder
 
 NAMES = tuple(PROTOCOLS)
-PATH = "/v1beta/models/some-model:generateContent"
 _HEAD = 3
 
 
@@ -64,7 +64,7 @@ def request(data: bytes) -> None:
     head, body = _taken(data)
     source, target = NAMES[head[0] % 5], NAMES[head[1] % 5]
     try:
-        wire, receipt = translate_request(body, source=source, target=target, path=PATH)
+        wire, receipt = translate_request(body, source=source, target=target, path=path_to(source))
     except ToolglotError as error:
         _is_sentence(error)
         return
@@ -91,8 +91,8 @@ def history(data: bytes) -> None:
     head, body = _taken(data)
     protocol = NAMES[head[0] % 5]
     try:
-        diagnose(body, protocol, path=PATH)
-        repaired, _ = repair_history(body, protocol, path=PATH)
+        diagnose(body, protocol, path=path_to(protocol))
+        repaired, _ = repair_history(body, protocol, path=path_to(protocol))
     except ToolglotError as error:
         _is_sentence(error)
         return

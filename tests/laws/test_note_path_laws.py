@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.laws.corpus import NAMES, PATH
+from tests.laws.corpus import NAMES, path_to
 from tests.protocols.harness import Harness, load, stem
 
 from toolglot.receipt import Note
@@ -53,7 +53,7 @@ def astray(note: Note, body: Any) -> bool:
 def test_notes_of_requests_lead_into_them(source, path):
     body = load(path)
     for target in NAMES:
-        _, receipt = translate_request(body, source=source, target=target, path=PATH)
+        _, receipt = translate_request(body, source=source, target=target, path=path_to(source))
         assert [str(note) for note in receipt if astray(note, body)] == []
 
 

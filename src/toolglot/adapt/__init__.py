@@ -46,6 +46,7 @@ from toolglot.adapt.reasoning.sealed_state import unseal
 from toolglot.adapt.tools.definitions import (
     adapt_choice,
     adapt_tools,
+    declare_called_tools,
     limit_strict,
     limit_tools,
     require_schemas,
@@ -103,6 +104,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     require_messages,
     require_user_first,
     adapt_prefill,
+    declare_called_tools,
     require_json_word,
     require_limits,
     bound_limits,
@@ -187,6 +189,7 @@ _IDLE: Final[Mapping[RequestPass, Callable[[Surface, Surface], bool]]] = {
     restrict_reasoning_history: lambda _, target: target.reasoning.history == "kept",
     require_user_first: lambda _, target: not target.messages.user_first,
     adapt_prefill: lambda _, target: target.messages.prefill == "kept",
+    declare_called_tools: lambda _, target: not target.tools.needed_by_history,
     require_json_word: lambda _, target: not target.json_needs_word,
     require_limits: lambda _, target: not target.requires_max_tokens,
     bound_limits: lambda _, target: (

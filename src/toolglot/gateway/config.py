@@ -237,7 +237,8 @@ class Provider(_Table, frozen=True, kw_only=True):
     """`env:NAME`, `file:PATH`, or `client` for the client's own; several are used in turn."""
 
     auth: str | None = None
-    """The header that carries the key, where it is not the usual one: `x-api-key`."""
+    """The header that carries the key, where it is not the usual one: `x-api-key`. `sigv4`: there
+    is no key, and requests are signed with AWS credentials."""
 
     headers: Mapping[str, str] = {}
     """Sent with every request."""

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from tests.laws.corpus import path_to
 
 import toolglot
 from toolglot import translate_request, translate_response
 
-PATH = "/v1beta/models/gemini-3-pro:generateContent"
 OPENAI = ("openai-chat", "openai-responses")
 
 
@@ -27,8 +27,12 @@ def anthropic(schema: Any, *, history: Any = None, **tool: Any) -> dict[str, Any
 
 def told(body: Any, target: str, source: str = "anthropic", **options: Any) -> Any:
     """The tool and the receipt's codes for a target."""
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, **options)
-    [tool] = toolglot.decode_request(wire.body, source=target, path=wire.path or PATH).tools
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), **options
+    )
+    [tool] = toolglot.decode_request(
+        wire.body, source=target, path=wire.path or path_to(target)
+    ).tools
     return tool, {(note.code, note.path, note.severity) for note in receipt}
 
 

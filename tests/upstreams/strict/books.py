@@ -100,8 +100,13 @@ def _is_offered(rule: Mapping[str, Any], said: tuple[str, Any] | None) -> bool:
 # --- places of a request --------------------------------------------------------------------------
 
 _OPTIONS = {
-    "temperature": ("temperature", "generationConfig.temperature", "options.temperature"),
-    "top_p": ("top_p", "generationConfig.topP", "options.top_p"),
+    "temperature": (
+        "temperature",
+        "generationConfig.temperature",
+        "options.temperature",
+        "inferenceConfig.temperature",
+    ),
+    "top_p": ("top_p", "generationConfig.topP", "options.top_p", "inferenceConfig.topP"),
     "top_k": ("top_k", "generationConfig.topK", "options.top_k"),
     "stop": ("stop", "stop_sequences", "generationConfig.stopSequences", "options.stop"),
     "seed": ("seed", "generationConfig.seed", "options.seed"),
@@ -134,6 +139,7 @@ _LIMITS = {
     "openai-responses": ("max_output_tokens",),
     "gemini": ("generationConfig.maxOutputTokens",),
     "ollama": ("options.num_predict",),
+    "bedrock-converse": ("inferenceConfig.maxTokens",),
 }
 
 
@@ -145,6 +151,9 @@ def _limits(ask: Ask) -> Iterator[tuple[str, Any]]:
 
 def tools(ask: Ask) -> list[Json]:
     """Declared tools; for Gemini the functions and each tool of its own."""
+    if ask.protocol == "bedrock-converse":
+        given = (ask.body.get("toolConfig") or {}).get("tools") or ()
+        return [tool["toolSpec"] for tool in given if "toolSpec" in tool]
     listed = [each for each in ask.body.get("tools") or () if isinstance(each, dict)]
     if ask.protocol != "gemini":
         return listed

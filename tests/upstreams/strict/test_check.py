@@ -102,12 +102,29 @@ OLLAMA = {
     ],
     "tools": CHAT["tools"],
 }
+CONVERSE = {
+    "messages": [
+        {"role": "user", "content": [{"text": "Is it raining in Oslo?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"toolUse": {"toolUseId": "t1", "name": "rain", "input": {"city": "Oslo"}}}
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "No."}]}}],
+        },
+    ],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "rain", "inputSchema": {"json": SCHEMA}}}]},
+}
 BODIES = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": MESSAGES,
     "gemini": GEMINI,
     "ollama": OLLAMA,
+    "bedrock-converse": CONVERSE,
 }
 IN_BODY = ("openai-chat", "openai-responses", "anthropic", "ollama")
 

@@ -222,6 +222,9 @@ def note_head(answer: Response | Started, ctx: Context) -> None:
     for field, path in source.answer.items():
         if field not in target.answer and getattr(answer, field) is not None:
             ctx.note("field-minor", path)
+    if answer.model and not target.model_at and source.model_at:
+        words = f"answers of {target.name} name no model"
+        ctx.note("field-dropped", source.model_at[0], words, "info")
     if isinstance(answer, Response):
         note_sequences([choice.stop for choice in answer.choices], ctx)
 

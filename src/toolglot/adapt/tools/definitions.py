@@ -18,6 +18,7 @@ from toolglot.ir import (
     Tool,
     ToolCall,
     ToolChoice,
+    ToolResult,
 )
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.schema.walk import schemas
@@ -293,19 +294,51 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
         else:
             ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
             adapted = ToolChoice(mode="auto")
-    if adapted.mode == "none" and "none" not in target.tools.choices and not _are_called(request):
-        words = "a tool cannot be forbidden here, so none is declared"
-        ctx.note("choice-mapped", path, words)
-        return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
+    if adapted.mode == "none" and "none" not in target.tools.choices:
+        if not _has_calls(request):
+            return _without_tools(request, path, ctx)
+        if target.tools.needed_by_history:
+            words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
+            ctx.note("choice-mapped", path, words)
+            return replace(request, tool_choice=None, parallel_tool_calls=None)
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
 
 
-def _are_called(request: Request) -> bool:
-    """Whether the history has calls, which must stay declared."""
-    return any(isinstance(part, ToolCall) for each in request.messages for part in each.parts)
+def _without_tools(request: Request, path: str, ctx: Context) -> Request:
+    """No tool may be called, and the target cannot say so: none is declared."""
+    words = "a tool cannot be forbidden here, so none is declared"
+    ctx.note("choice-mapped", path, words, "info")
+    ctx.note("tool-dropped", ctx.setting("tools"), words, "info")
+    return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
+
+
+def _has_calls(request: Request) -> bool:
+    return any(
+        isinstance(part, (ToolCall, ToolResult))
+        for message in request.messages
+        for part in message.parts
+    )
+
+
+def declare_called_tools(request: Request, ctx: Context) -> Request:
+    """The tools that were called before, for a target that takes no calls of undeclared ones."""
+    if request.tools or not ctx.surfaces[1].tools.needed_by_history or not _has_calls(request):
+        return request
+    names = dict.fromkeys(
+        part.name
+        for message in request.messages
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    )
+    words = "calls before need their tools, which the request does not declare"
+    ctx.note("default-added", ctx.setting("tools"), words)
+    tools = tuple(
+        FunctionTool(name=name, parameters=EMPTY_SCHEMA) for name in names or ("unknown",)
+    )
+    return replace(request, tools=tools)
 
 
 def _bars_force(request: Request, target: Surface) -> bool:

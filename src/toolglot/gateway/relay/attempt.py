@@ -14,7 +14,7 @@ from toolglot.exchange import Exchange, Sent
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
-from toolglot.gateway.incoming import ANY_CALLER, IN_PATH, IncomingRequest
+from toolglot.gateway.incoming import ANY_CALLER, IncomingRequest
 from toolglot.gateway.relay.learned_facts import NOTHING, LearnedFacts
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
@@ -26,6 +26,7 @@ from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_d
 from toolglot.http1.large_bodies import work_on
 from toolglot.mending import Mending
 from toolglot.registry import get_protocol
+from toolglot.wire.model_paths import IN_PATH
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -220,6 +221,7 @@ def _outbound(
         },
         timeouts=upstream.config.timeouts,
         proxy=upstream.config.proxy,
+        signer=upstream.signer,
     )
 
 

@@ -13,9 +13,15 @@ from msgspec.structs import asdict, replace
 from toolglot.attempts import Candidate
 from toolglot.context import Options
 from toolglot.gateway.config import CLIENT, DEMO, Config, ConfigError, Provider, read_secret
+from toolglot.gateway.http.aws_signer import AwsSigner
 from toolglot.gateway.http.client import OutboundRequest
 from toolglot.gateway.incoming import ANY_CALLER, Caller
-from toolglot.gateway.relay.addresses import deployment_of, make_auth, make_endpoints
+from toolglot.gateway.relay.addresses import (
+    deployment_of,
+    make_auth,
+    make_endpoints,
+    make_signer,
+)
 from toolglot.gateway.telemetry.redact import SHORTEST_SECRET, mask
 from toolglot.profiles import (
     Auth,
@@ -131,6 +137,7 @@ class Upstream(Struct, kw_only=True):
     passes_key: bool
     """The client's own key is forwarded."""
     health: Health
+    signer: AwsSigner | None = None
     profile: Profile | None = None
     deployment: str | None = None
     """What is asked for in place of the model."""
@@ -208,6 +215,7 @@ class Upstream(Struct, kw_only=True):
             data=data,
             headers={**headers, **self.headers(self.keys_for(key)[0])},
             proxy=self.config.proxy,
+            signer=self.signer,
         )
 
     def headers(self, key: str | None) -> dict[str, str]:
@@ -336,6 +344,7 @@ def _make(name: str, config: Provider, environ: Mapping[str, str]) -> Upstream:
         keys=Keys(keys),
         passes_key=CLIENT in given,
         health=Health(),
+        signer=make_signer(name, config, profile, endpoints[0], environ),
         profile=profile,
         deployment=deployment_of(config, profile),
     )
