@@ -295,12 +295,9 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
             ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
             adapted = ToolChoice(mode="auto")
     if adapted.mode == "none" and "none" not in target.tools.choices:
-        if not _has_calls(request):
-            return _without_tools(request, path, ctx)
-        if target.tools.needed_by_history:
-            words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
-            ctx.note("choice-mapped", path, words)
-            return replace(request, tool_choice=None, parallel_tool_calls=None)
+        request = _without_tools(request, path, ctx)
+        if request.tool_choice is None:
+            return request
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
@@ -308,7 +305,14 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
 
 
 def _without_tools(request: Request, path: str, ctx: Context) -> Request:
-    """No tool may be called, and the target cannot say so: none is declared."""
+    """No tool may be called, and the target cannot say so: none is declared, if that can be."""
+    target, called = ctx.surfaces[1], _has_calls(request)
+    if called and target.tools.needed_by_history:
+        words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
+        ctx.note("choice-mapped", path, words)
+        return replace(request, tool_choice=None, parallel_tool_calls=None)
+    if called:
+        return request
     words = "a tool cannot be forbidden here, so none is declared"
     ctx.note("choice-mapped", path, words, "info")
     ctx.note("tool-dropped", ctx.setting("tools"), words, "info")
