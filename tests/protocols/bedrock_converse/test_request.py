@@ -192,6 +192,38 @@ def test_state_of_others_is_base64_where_clients_want_bytes():
     assert part == Reasoning(redacted=True, signature="tg1.not base64")
 
 
+def test_what_a_guardrail_looks_at_is_still_said():
+    guarded = {"guardContent": {"text": {"text": "May I?", "qualifiers": ["query"]}}}
+    body = {"modelId": "m", "messages": [{"role": "user", "content": [guarded]}]}
+    assert encode(decode(body, path="")) == body
+    wire, receipt = translate_request(body, source="bedrock-converse", target="openai-chat")
+    assert wire.body["messages"] == [{"role": "user", "content": "May I?"}]
+    assert "messages[0].content[0].guardContent.text.qualifiers" in {n.path for n in receipt}
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({"searchResult": {"source": "https://a.example", "title": "A",
+                           "content": [{"text": "x"}]}},
+         ["> A", "> https://a.example", "> x"]),
+        ({"toolUse": {"toolUseId": "t", "name": "nova_grounding", "input": {"q": 1},
+                      "type": "server_tool_use"}}, ["nova_grounding", '> {"q":1}']),
+        ({"document": {"name": "d", "source": {"content": [{"text": "one"}, {"text": "two"}]}}},
+         ["> d", "> one", "> two"]),
+    ],
+)  # fmt: skip
+def test_what_only_converse_has_is_told(block, words):
+    role = "assistant" if "toolUse" in block else "user"
+    messages = [HI, {"role": role, "content": [block]}, HI]
+    wire, receipt = translate_request(
+        {"modelId": "m", "messages": messages}, source="bedrock-converse", target="openai-chat"
+    )
+    said = wire.data().decode()
+    assert all(each.replace('"', '\\"') in said for each in words)
+    assert "part-told" in {note.code for note in receipt}
+
+
 # --- tools ----------------------------------------------------------------------------------------
 
 CALLED = (

@@ -170,6 +170,8 @@ def _encode_text(part: Text, ctx: Context) -> Json:
     form = form_of(part)
     if "json" in form and jsontext.text(form["json"]) == part.text:
         return _finish({"json": form["json"]}, part)
+    if "guarded" in form:
+        return _finish({"guardContent": {"text": {"text": part.text}}}, part)
     if not part.citations and "cited" not in form:
         return _finish({"text": part.text}, part)
     wire: Json = {"content": [{"text": part.text}]}
@@ -177,6 +179,20 @@ def _encode_text(part: Text, ctx: Context) -> Json:
     if citations:
         wire["citations"] = citations
     return _finish({"citationsContent": wire}, part)
+
+
+def _decode_guarded(block: Fields) -> Text | None:
+    """A text that a guardrail looks at is still what somebody says; a picture is kept whole."""
+    value = block.peek("guardContent")
+    text = value.get("text") if type(value) is dict else None
+    if type(text) is not dict or type(text.get("text")) is not str:
+        return None
+    outer = block.fields("guardContent")
+    inner = outer.fields("text")
+    words = inner.text("text")
+    outer.absorb(inner)
+    block.absorb(outer)
+    return Text(text=words, extras=with_form(block.rest(), {"guarded": True}))
 
 
 def _decode_json(block: Fields) -> Text:
@@ -551,6 +567,7 @@ _DECODERS: Final[_Decoders] = {
     "toolResult": _decode_tool_result,
     "reasoningContent": _decode_reasoning,
     "citationsContent": _decode_cited,
+    "guardContent": _decode_guarded,
 }
 _IN_RESULTS: Final[_Decoders] = {
     "text": _decode_text,

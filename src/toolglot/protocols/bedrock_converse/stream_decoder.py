@@ -10,7 +10,7 @@ have the metadata before messageStop. `p` is padding of random length, against e
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from toolglot.context import Context
 from toolglot.errors import DecodeError
@@ -135,22 +135,19 @@ class StreamDecoder(BaseStreamDecoder):
         self._last = index
         given = start[kind]
         if kind == "toolUse" and given.get("type") is None:
-            block = Fields({"toolUse": {"input": {}, **given}}, self._document)
-            part = decode_part(block)
-            if isinstance(part, ToolCall):
-                yield from self._open(index, ToolCall(id=part.id, name=part.name, arguments="",
-                                                      extras=part.extras))  # fmt: skip
-                self._inputs[index] = []
+            part = decode_part(Fields({"toolUse": {"input": {}, **given}}, self._document))
+            self._inputs[index] = []
+            yield from self._open(index, part)
         else:
             self._held[index] = (kind, given, [])
 
     def _open(self, index: int, part: Part) -> Iterator[Event]:
-        """Start a part; what it has already follows in deltas."""
+        """Start a part; what it has already follows in deltas, but for the arguments of a call."""
         self._kinds[index] = type(part)
         started, *rest = unfold_part(self._parts.count, part)
-        assert isinstance(started, PartStarted)  # noqa: S101 - for the type checker
-        yield self._parts.start(index, started.part)
-        yield from rest[:-1]
+        yield self._parts.start(index, cast("PartStarted", started).part)
+        if type(part) is not ToolCall:
+            yield from rest[:-1]
 
     def _index(self, fields: Fields, missing: int) -> int:
         given = fields.maybe_int("contentBlockIndex")

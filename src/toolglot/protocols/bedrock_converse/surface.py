@@ -3,6 +3,7 @@
 from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
+from toolglot.protocols.bedrock_converse._told import TOLD
 from toolglot.surface import (
     CacheSupport,
     CallSupport,
@@ -126,6 +127,7 @@ SURFACE: Final = Surface(
         "metadata": "requestMetadata",
         "service_tier": "serviceTier.type",
     },
+    told=TOLD,
     outputs=frozenset({"schema"}),
     minor=frozenset(
         {
