@@ -79,9 +79,12 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     @property
     def affinity(self) -> bytes:
         """What is the same for all requests of a conversation."""
-        headers = self.headers
-        named = next((headers[name] for name in _SESSIONS if headers.get(name)), "")
-        return named.encode() or self.body[:_AFFINITY]
+        return session_of(self.headers).encode() or self.body[:_AFFINITY]
+
+
+def session_of(headers: Mapping[str, str]) -> str:
+    """The conversation that a client says it is in; nothing if it does not say."""
+    return next((headers[name] for name in _SESSIONS if headers.get(name)), "")
 
 
 def read_incoming(

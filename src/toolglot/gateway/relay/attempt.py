@@ -121,7 +121,7 @@ def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemet
     """The attempt with the headers of its trace; it is about to be sent."""
     upstream, outbound, sent = attempt.target.upstream, attempt.outbound, attempt.sent
     if upstream is None or outbound is None or sent is None:
-        telemetry.record.provider = attempt.target.name
+        telemetry.answered_here(attempt.target.name, attempt.asked)
         return attempt
     telemetry.upstream_request(
         attempt.exchange,

@@ -266,8 +266,6 @@ class Delivery:
         def push(chunk: bytes) -> bool:
             nonlocal held
             began = clock()
-            if wants_chunks:
-                telemetry.upstream_chunk(chunk)
             piece = translator.feed(chunk)
             if translator.error is not None:
                 piece = self._without_keys(attempt, translator, piece)

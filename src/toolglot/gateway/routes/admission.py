@@ -80,6 +80,10 @@ class Admission:
         """
         record, holder = telemetry.record, admitted.holder
         record.asked_model, record.body_size = request.model, len(request.body)
+        if generates:
+            telemetry.received(
+                request.owner, request.path, request.headers, request.body, stream=request.stream
+            )
         if holder is None:
             return
         if holder.models:

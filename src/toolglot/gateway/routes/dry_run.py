@@ -30,7 +30,7 @@ def dry_run_routes(relay: Relay, admission: Admission) -> tuple[Route, ...]:
             model = _model(asked)
             await admission.count(request.holder, model)
             targets = relay.router.targets(model)
-            previews = [await work_on(size, _preview, asked, target) for target in targets]
+            previews = [await work_on(size, preview, asked, target) for target in targets]
         except ToolglotError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
         return json_response({"targets": previews})
@@ -52,7 +52,8 @@ def _model(asked: Json) -> str:
     return model
 
 
-def _preview(asked: Json, target: Target) -> Json:
+def preview(asked: Json, target: Target) -> Json:
+    """What would be sent to a target."""
     client, body = str(asked["protocol"]), asked["body"]
     model = str(asked.get("model") or body["model"])
     if "model" in body:
