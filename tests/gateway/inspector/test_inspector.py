@@ -410,3 +410,27 @@ def test_retries_and_fallbacks_are_attempts_with_their_reasons():
     assert "127.0.0.1" in first["tries"][0]["words"]
     assert [each["status"] for each in second["tries"]] == [503, 503]
     assert (third["provider"], third["protocol"]) == ("demo", "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"demo","messages":' + b"[" * 400 + b"]" * 400 + b"}",
+        b'{"model":"demo","messages":[{"role":"user","content":"\\ud800"}]}',
+        b'{"model":"demo","messages":"none"}',
+        b'{"model":"demo","messages":[],"tools":[{"function":{"name":7}}]}',
+    ],
+)
+def test_bodies_that_are_anything_are_shown_as_far_as_that_goes(body):
+    async def use(session):
+        async with session.post("/v1/chat/completions", data=body) as reply:
+            await reply.read()
+        found = await get(session, "/sessions")
+        for path in ("", "/stream", "/bodies/client-request", "/copy/curl", "/copy/case"):
+            await get(session, f"/exchanges/1{path}")
+        async with session.get(API + "/exchanges/1/doctor") as reply:
+            assert reply.status in (200, 400)
+        await get(session, "/export")
+        return found["sessions"]
+
+    assert len(run(use)) == 1

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot import __version__
-from toolglot.errors import DecodeError, ToolglotError
+from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
@@ -22,7 +22,7 @@ from toolglot.gateway.inspector.conversation_json import (
 )
 from toolglot.gateway.inspector.copies import as_case, as_curl, as_python
 from toolglot.gateway.inspector.exchange_detail import BODIES, body_of, exchange_detail
-from toolglot.gateway.inspector.exchange_facts import facts_of
+from toolglot.gateway.inspector.exchange_facts import UNREADABLE, facts_of
 from toolglot.gateway.inspector.export import export_page
 from toolglot.gateway.inspector.grouping import InspectedConversation, conversations
 from toolglot.gateway.inspector.inspector_access import check_inspector_access, check_page_access
@@ -243,7 +243,7 @@ class InspectorEndpoints:
         exchange = self._exchange(request)
         try:
             return _json(_diagnosis(exchange))
-        except ToolglotError as problem:
+        except UNREADABLE as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
     async def what_if(self, request: PlainRequest) -> HttpResponse:
@@ -252,7 +252,7 @@ class InspectorEndpoints:
         try:
             asked = read_body(request.body or b"{}")
             return _json(await self._preview(request, exchange, asked))
-        except ToolglotError as problem:
+        except UNREADABLE as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
     async def _preview(
