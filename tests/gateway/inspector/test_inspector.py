@@ -317,6 +317,12 @@ def test_what_is_not_there_is_said_so():
         ({"Origin": "http://localhost:3000"}, 403),
         ({"Origin": "null"}, 403),
         ({"Host": "evil.example"}, 421),
+        ({"Host": "gateway.internal"}, 403),
+        ({"Host": "10.1.2.3"}, 403),
+        ({"Host": "localhost:8100"}, 200),
+        ({"Host": "[::1]:8100"}, 200),
+        ({"X-Forwarded-For": "192.0.2.7"}, 403),
+        ({"Via": "1.1 proxy"}, 403),
     ],
 )
 def test_only_the_page_itself_may_read(headers, status):
