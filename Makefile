@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
+.PHONY: help site cast package newcomer local-model run test smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,10 +111,30 @@ frameworks: $(STAMP) node ## Run agent frameworks through the gateway, and write
 	@$(BIN)/python -m pytest tests/frameworks -m frameworks -n 2 --dist loadgroup --quiet -rs \
 		--frameworks docs/frameworks.md $(if $(ONLY),-k '$(ONLY)')
 
+# A virtual environment of its own: nothing else needs what builds the site.
+site: ## Build the documentation as a website into site/, offline and strict
+	@test -x .venv-site/bin/mkdocs || { echo "Installing mkdocs into .venv-site"; \
+		$(PYTHON) -m venv .venv-site && .venv-site/bin/pip install --quiet --upgrade 'pip>=25.1' \
+		&& .venv-site/bin/pip install --quiet --group site; }
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict
+	@echo "site/index.html"
+
+newcomer: $(STAMP) ## Build and install toolglot as strangers would, and do what README.md says
+	@$(BIN)/python -m pytest tests/test_packaging.py -m packaging --quiet
+
+package: $(STAMP) ## Build the wheel and the source archive into dist/, and check them
+	@$(PIP) install 'build>=1.3,<2' 'twine>=6.2,<7'
+	@rm -rf dist
+	@$(BIN)/python -m build > /dev/null
+	@$(BIN)/python -m twine check --strict dist/*
+
+cast: $(STAMP) node ## Record the session that README.md begins with, and draw it
+	@$(BIN)/python scripts/cast.py
+
 docs: $(STAMP) ## Regenerate the marked blocks in the documentation
 	@$(BIN)/python scripts/docs.py
 
 clean: ## Remove the virtual environment, caches and build output
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	@rm -rf $(VENV) .venv-site site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache .coverage .coverage.* htmlcov
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,12 @@ MODULES = sorted(
 
 
 BEHIND = {
+    "cli/test_convert_command.py": """
+        cli/byte_progress.py cli/convert_input.py cli/convert_output.py cli/convert_run.py""",
+    "convert/test_formats.py": """
+        convert/formats/*.py convert/transcript.py convert/format.py convert/identifiers.py
+        convert/loose_schemas.py convert/plain_turns.py convert/protocol_rows.py
+        convert/read_back.py convert/surfaces.py convert/written_calls.py""",
     "dialects/test_table.py": "dialects/rows/*.py",
     "discovery/test_session.py": """
         discovery/detect_protocol.py discovery/feature_probes.py discovery/prober.py

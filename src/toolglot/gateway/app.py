@@ -55,7 +55,7 @@ class App:
         self.config = config
         self._path = path
         self._client, self._storage = Client(), open_storage(server)
-        access = AccessControl(self._storage.keys, self._storage.ledger)
+        access = AccessControl(self._storage.keys, self._storage.ledger, self._storage.limits)
         self._telemetry = Telemetry(
             metrics=Metrics(worker=str(os.getpid())),
             tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
