@@ -4,6 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.anthropic._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
+from toolglot.protocols.anthropic._told import TOLD
 from toolglot.surface import (
     CacheSupport,
     CallSupport,
@@ -73,6 +74,7 @@ SURFACE: Final = Surface(
     requires_max_tokens=True,
     client_tools=CLIENT_TOOLS,
     found_tools={"tool_reference": "tool_name"},
+    told=TOLD,
     minor=frozenset(
         {
             "cache_control",
@@ -83,6 +85,7 @@ SURFACE: Final = Surface(
             "defer_loading",
             "diagnostics",
             "display",
+            "eager_input_streaming",
             "inference_geo",
             "request_id",
             "server_tool_use",
@@ -123,6 +126,8 @@ SURFACE: Final = Surface(
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=128),
         # "Too many strict tools (21)", "too many optional parameters (25)".
         most_strict=20,
+        examples=True,
+        defers=True,
         lists_all_required=True,
         hosted=HOSTED_TOOLS,
     ),
