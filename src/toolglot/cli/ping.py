@@ -81,7 +81,7 @@ def model_facts(url: str, key: str, model: str) -> dict[str, Any]:
     """What the gateway knows about a model, as members of a catalogue; empty: nothing."""
     answer = _ask(url, "GET", "/v1/models?client_version=0", key)
     rows = answer.body.get("models") if isinstance(answer.body, dict) else None
-    entry = next((row for row in rows or () if row.get("slug") == model), {})
+    entry: dict[str, Any] = next((row for row in rows or () if row.get("slug") == model), {})
     return {name: entry[name] for name in _FACTS if name in entry}
 
 
