@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help site cast package newcomer local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
+.PHONY: help site cast package newcomer local-model run test smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ local-model: ## Install the small local model, where there is a build of it
 run: $(GATEWAY) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve
 
-test: $(STAMP) ## Run all tests, then a few trials with real agent clients
+test: $(STAMP) browser ## Run all tests, then a few trials with real agent clients
 	@$(BIN)/python -m pytest -n 2 --quiet
 	@$(MAKE) smoke
 
@@ -51,6 +51,14 @@ smoke: $(STAMP) node ## Run real agent clients through the gateway: each with tw
 	@$(BIN)/python -m pytest tests/e2e -m e2e_smoke -n 2 --quiet -rs
 	@echo "Agent frameworks from PyPI and npm, through the gateway"
 	@$(BIN)/python -m pytest tests/frameworks -m frameworks_smoke -n 2 --dist loadgroup --quiet -rs
+
+# Where there is none, the tests of the inspector's page say so and are skipped.
+browser: ## Install Chromium, where that can be done
+	@if ! command -v chromium > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "Installing Chromium"; \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } > /dev/null 2>&1 \
+			|| echo "It cannot be installed here"; \
+	fi
 
 node: ## Install node and npm, where that can be done
 	@if ! command -v npm > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \

@@ -24,8 +24,10 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "constraints.txt"
-NOT_PINNED = frozenset({"local-model", "all"})
-"""Extras that are left out: one is built for each machine, the other is made of the rest."""
+NOT_PINNED = frozenset({"local-model", "compression", "all"})
+"""Extras that are left out: one is built for each machine, one is partly in newer Pythons, and the
+last is made of the rest.
+"""
 _HEAD = """\
 # Versions of dependencies that the tests ran with: pip install -c constraints.txt 'toolglot[all]'
 # Written by scripts/constraints.py; tests/test_constraints.py checks it against pyproject.toml.

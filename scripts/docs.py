@@ -27,12 +27,14 @@ from toolglot import surface as surface_facts
 from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options, ProviderOptions
+from toolglot.convert import FORMATS
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
 from toolglot.mending import rows as refusal_rows
 from toolglot.providers.facts import facts as rule_fact_types
 from toolglot.receipt import CATALOGUE
+from toolglot.registry import PROTOCOLS
 from toolglot.schema.narrow import narrow
 from toolglot.schema.subsets import SUBSETS, Subset
 
@@ -314,6 +316,24 @@ def cli_help() -> str:
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
 
 
+def formats() -> str:
+    """Return the formats of files, and what each can say."""
+    rows = []
+    for each in FORMATS.values():
+        surface = each.surface
+        words = "words" if surface.reasoning.takes_unsigned else ""
+        state = "words, state sealed" if each.seals else words
+        if not words and surface.name in PROTOCOLS:
+            state = "with its state"
+        beside = {*each.facts, *each.turn_facts, *each.holds} - {"tools", "system"}
+        pictures = "image.inline" in surface.media.accepted["user"]
+        facts = (each.ids, pictures, "tools" in each.holds, "system" in each.holds)
+        marks = ("yes" if fact else "" for fact in facts)
+        rows.append((f"`{each.name}`", each.summary, state, *marks, ", ".join(sorted(beside))))
+    heads = ("Format", "What it is", "Reasoning", "Ids", "Images", "Tools", "System text")
+    return table((*heads, "Beside the messages"), rows)
+
+
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
@@ -322,6 +342,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "configuration": configuration,
     "dialects": dialects,
     "families": families,
+    "formats": formats,
     "matrix": matrix,
     "metrics": metrics,
     "note-codes": note_codes,

@@ -42,7 +42,9 @@ TOOL = {
     "name": "tide",
     "input_schema": {"type": "object", "properties": {"days": {"type": "integer"}}},
 }
+SAID = {"role": "assistant", "content": "ho"}
 BEFORE = {
+    "docs/convert.md": {"rows": [{"messages": [*CHAT["messages"], SAID]}]},
     "docs/demo.md": {"body": CHAT},
     "docs/dialects.md": {"text": "hi", "tools": [TOOL], "body": REQUEST},
     "docs/doctor.md": {"body": REQUEST},

@@ -24,10 +24,12 @@ _COMMANDS: Final = (
     "env",
     "doctor",
     "translate",
+    "convert",
     "explain",
     "lint-stream",
     "diff-sse",
     "replay",
+    "inspect",
     "doctor-history",
     "parse",
     "render",
@@ -42,7 +44,11 @@ _COMMANDS: Final = (
     "demo",
     "completion",
 )
-_MODULES: Final = {"translate": "translate_document"}
+_MODULES: Final = {
+    "convert": "convert_command",
+    "inspect": "inspect_exchanges",
+    "translate": "translate_document",
+}
 """Modules that are not called as their commands are."""
 _INTERRUPTED: Final = 130
 """The exit code of shells for a program that the user stopped."""

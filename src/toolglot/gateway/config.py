@@ -92,6 +92,19 @@ class Tls(_Table, frozen=True, kw_only=True):
     """Refuse clients without such a certificate."""
 
 
+class Inspector(_Table, frozen=True, kw_only=True):
+    """The page that shows the latest exchanges, and what it may keep of them in memory."""
+
+    enabled: bool | None = None
+    """None: where nobody but this machine can ask, and no keys are asked for."""
+
+    exchanges: Annotated[int, Meta(ge=1)] = 500
+    """The most that are kept, for each key."""
+
+    bytes: Annotated[int, Meta(ge=1)] = 64 * MEGABYTE
+    """Of these exchanges, for each key; four times as many for all keys."""
+
+
 class Server(_Table, frozen=True, kw_only=True):
     """How the gateway listens and what it keeps."""
 
@@ -151,6 +164,7 @@ class Server(_Table, frozen=True, kw_only=True):
     """The header in which a trusted proxy names its client; that is the name of a key."""
 
     limits: ServerLimits = ServerLimits()
+    inspector: Inspector = Inspector()
     tls: Tls | None = None
     extensions: tuple[str, ...] = ()
     """Modules to import first, which register parsers, dialects or profiles."""
@@ -394,7 +408,7 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 _TABLES: Final = (
-    Config, Server, ServerLimits, Tls, Provider, ProviderOptions, Timeouts, RouteConfig,
+    Config, Server, ServerLimits, Inspector, Tls, Provider, ProviderOptions, Timeouts, RouteConfig,
     ToolRulesFor,
 )  # fmt: skip
 _WORDS: Final = dict(_words(*_TABLES))
@@ -509,6 +523,8 @@ def _server_problems(server: Server) -> Iterator[tuple[str, str]]:
         yield "server", "trusted_proxies and identity_header belong together; give both or none"
     if server.identity_header and not server.keys:
         yield "server.identity_header", "the names that it has are those of keys: set keys = true"
+    if server.inspector.enabled and server.workers > 1:
+        yield "server.inspector.enabled", "each worker would show other exchanges: use one worker"
     if server.admin is not None and not _HOST_AND_PORT.fullmatch(server.admin):
         yield "server.admin", "expected an address and a port, such as 127.0.0.1:8101"
     tls = server.tls
