@@ -38,6 +38,9 @@ _HEADLESS: dict[str, Callable[[str], list[str]]] = {
 }  # fmt: skip
 """Arguments for one prompt without questions."""
 
+TRIED = tuple(_HEADLESS)
+"""Clients that play the scenarios."""
+
 QUIET = {
     "CI": "1",
     "NO_COLOR": "1",
