@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import get_type_hints
 
+from configuration_table import sections as configuration_sections
 from provider_table import rows as provider_rows
 
 from toolglot import cli
@@ -264,6 +265,44 @@ def clients() -> str:
     return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)
 
 
+def configuration() -> str:
+    """Return all keys of the configuration, table by table."""
+    head = ("Key", "Type", "Default", "Meaning")
+    return "\n\n".join(
+        f"## {title}\n\n{about}\n\n{table(head, rows)}"
+        for title, about, rows in configuration_sections()
+    )
+
+
+def client_trials() -> str:
+    """Return how many trials of each client went well with each provider."""
+    page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    counts: dict[str, dict[str, list[bool]]] = {}
+    providers: list[str] = []
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| Client"):
+            providers = [cell.split()[0] for cell in cells[1:]]
+        elif line.startswith("| ") and not line.startswith("| ---") and len(cells) > 1:
+            client = counts.setdefault(cells[0].split()[0].strip(), {})
+            for provider, cell in zip(providers, cells[1:], strict=True):
+                client.setdefault(provider, []).append(cell == "ok")
+    order = dict.fromkeys(name for client in counts.values() for name in client)
+    rows = (
+        (
+            f"`{name}`",
+            *(
+                f"{sum(client[each])}/{len(client[each])}" if each in client else ""
+                for each in order
+            ),
+        )
+        for name, client in counts.items()
+    )
+    versions = re.search(r"^Versions: (.+)$", page, re.MULTILINE)
+    named = f"\n\n{versions[1]}" if versions else ""
+    return table(("Trials that went well", *order), rows) + named
+
+
 def cli_help() -> str:
     """Return the help of every command."""
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
@@ -290,7 +329,9 @@ def formats() -> str:
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
+    "client-trials": client_trials,
     "clients": clients,
+    "configuration": configuration,
     "dialects": dialects,
     "families": families,
     "formats": formats,

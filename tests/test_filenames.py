@@ -26,6 +26,15 @@ BEHIND = {
     "discovery/test_session.py": """
         discovery/detect_protocol.py discovery/feature_probes.py discovery/prober.py
         discovery/result.py""",
+    "gateway/inspector/test_export.py": """
+        gateway/inspector/export.py gateway/inspector/folder_app.py
+        gateway/inspector/from_recordings.py gateway/inspector/page_files.py""",
+    "gateway/inspector/test_inspector.py": """
+        gateway/inspector/call_rows.py gateway/inspector/conversation_json.py
+        gateway/inspector/copies.py gateway/inspector/exchange_detail.py
+        gateway/inspector/exchange_facts.py gateway/inspector/inspector_access.py
+        gateway/inspector/inspector_api.py gateway/inspector/live_feed.py
+        gateway/inspector/stream_events.py""",
     "test_demo.py": "demo/*.py",
     "test_history.py": "history/*.py",
 }
