@@ -2,13 +2,17 @@
 that goes.
 """
 
+import json
 import re
 from typing import Any
 
 import pytest
 from tests.laws.corpus import NAMES, PATH
+from tests.laws.streams import STREAMS, body, decode, translate
 from tests.protocols.harness import Harness, load, stem
 
+from toolglot.events import Failed, Finished, Started, fold
+from toolglot.ir import StopReason
 from toolglot.receipt import Note
 from toolglot.translate import translate_request, translate_response
 
@@ -71,3 +75,50 @@ def test_notes_of_errors_lead_into_them(source, path):
     for target in NAMES:
         _, receipt = translate_response(body, source=source, target=target, status=400)
         assert [str(note) for note in receipt if astray(note, body)] == []
+
+
+def streamed(source: str, data: bytes) -> list[Any]:
+    """What a note of a stream may lead into: its events, what they hold of the answer, and the
+    answer as it would be whole, as far as it came.
+    """
+    events = decode(source, [data])
+    values = [each for each in Harness(source).values(data) if isinstance(each, dict)]
+    values += [] if values else [json.loads(data)[0]]
+    if isinstance(events[-1], Failed):
+        events[-1] = Finished((StopReason(kind="length"),))
+    whole = body(source, fold(events)).body if isinstance(events[0], Started) else {}
+    told = [
+        (value[key], value)
+        for value in values
+        for key in _TOLD
+        if isinstance(value.get(key), dict)
+    ]
+    return [whole, *values, *(_answer(said, value) for said, value in told)]
+
+
+_TOLD = ("message", "response", "item")
+"""What an event says of the answer."""
+
+
+def _answer(said: Any, event: dict[str, Any]) -> Any:
+    return {"output": [None] * event.get("output_index", 0) + [said]} if "item" in event else said
+
+
+def strays(note: Note, values: list[Any], count: int) -> bool:
+    """Whether a note leads nowhere, nor names an event by its number or its type."""
+    number = re.fullmatch(r"event (\d+)", note.path)
+    if number:
+        return not 0 < int(number[1]) <= count
+    types = {value.get("type") for value in values}
+    return note.path not in types and all(astray(note, value) for value in values)
+
+
+@pytest.mark.parametrize(("source", "path"), STREAMS, ids=stem)
+def test_notes_of_streams_lead_into_the_answer_or_into_an_event(source, path):
+    data = path.read_bytes()
+    values = streamed(source, data)
+    for target in NAMES:
+        if target != source:
+            _, receipt = translate(source, target, [data])
+            count = len(data.splitlines())
+            assert [str(note) for note in receipt if strays(note, values, count)] == []

@@ -283,16 +283,22 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if details is not None:
         reasoning = details.maybe_int("reasoning_tokens")
         fields.absorb(details)
+    untold = total is not None and output is not None and fields.peek("total_tokens") is None
     if total is not None and output is not None:
         fields.constant("total_tokens", total + output)
+    extras = kept(fields)
     return Usage(
         input=fresh,
         cache_read=read,
         cache_write=write,
         output=output,
         reasoning=reasoning,
-        extras=kept(fields),
+        extras={**extras, _UNTOLD: {}} if untold else extras,
     )
+
+
+_UNTOLD: Final = f"{NAME} without total_tokens"
+"""Marks counts that some servers give without their sum."""
 
 
 def _decode_input_details(
@@ -328,7 +334,8 @@ def encode_usage(usage: Usage | None) -> Json:
     if usage.output is not None or not own:
         wire["output_tokens"] = usage.output or 0
     _put(wire, "output_tokens_details", own, reasoning_tokens=usage.reasoning)
-    if len(wire.keys() & {"input_tokens", "output_tokens"}) == 2:  # noqa: PLR2004 - both
+    both = len(wire.keys() & {"input_tokens", "output_tokens"}) == 2  # noqa: PLR2004
+    if both and _UNTOLD not in usage.extras:
         wire["total_tokens"] = wire["input_tokens"] + wire["output_tokens"]
     return merge(wire, usage.extras, NAME)
 
