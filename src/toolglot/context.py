@@ -273,10 +273,9 @@ class Context:
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
-        self.made_here = False
-        self.hides_usage = False
-        """The client did not ask for the usage that a stream tells."""
-        """Whether no provider gave the answer."""
+        self.made_here = self.hides_usage = self.is_renumbered = False
+        """Whether no provider gave the answer; whether the client did not ask for the usage that a
+        stream tells; whether a pass has given, or may give, the parts of a stream other numbers."""
         self.kept_state: dict[str, str] | None = None
         """The reasoning state of the answer for clients that do not return it, by key; None: it is
         not kept."""
@@ -289,8 +288,6 @@ class Context:
         """Paths of what an answer says in another place than usual; see `answer_at`."""
         self.streamed: StreamPlaces | None = None
         """Where the parts of a stream would stand in the source, if it came whole."""
-        self.is_renumbered = False
-        """Whether a pass has given, or may give, the parts of a stream other numbers."""
         self.places: Places | None = None
         """Where the parts of a request or of a whole answer stand in the source."""
         self.known: object = None

@@ -14,7 +14,12 @@ from tests.protocols.harness import Harness, load, stem
 from toolglot.events import Failed, Finished, Started, fold
 from toolglot.ir import StopReason
 from toolglot.receipt import Note
-from toolglot.translate import translate_request, translate_response
+from toolglot.translate import (
+    decode_response,
+    encode_response,
+    translate_request,
+    translate_response,
+)
 
 ADDED = frozenset(
     {
@@ -88,10 +93,7 @@ def streamed(source: str, data: bytes) -> list[Any]:
         events[-1] = Finished((StopReason(kind="length"),))
     whole = body(source, fold(events)).body if isinstance(events[0], Started) else {}
     told = [
-        (value[key], value)
-        for value in values
-        for key in _TOLD
-        if isinstance(value.get(key), dict)
+        (value[key], value) for value in values for key in _TOLD if isinstance(value.get(key), dict)
     ]
     return [whole, *values, *(_answer(said, value) for said, value in told)]
 
@@ -122,3 +124,52 @@ def test_notes_of_streams_lead_into_the_answer_or_into_an_event(source, path):
             _, receipt = translate(source, target, [data])
             count = len(data.splitlines())
             assert [str(note) for note in receipt if strays(note, values, count)] == []
+
+
+# --- forms that few clients and servers use -------------------------------------------------------
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Is it raining?"}]}
+RAIN = {"name": "rain", "parameters": {"type": "object", "properties": {}}}
+SPOKEN = {"inlineData": {"mimeType": "audio/x-wav", "data": "UklGRg=="}}
+PICTURE = {"file_data": {"file_uri": "https://pics.example/a.png", "mime_type": "image/png"}}
+RESULT = {"name": "rain", "response": {"ok": True}, "parts": [PICTURE]}
+TURNS = [
+    {"role": "user", "parts": [{"text": "Listen."}, SPOKEN, PICTURE]},
+    {"role": "model", "parts": [{"function_call": {"name": "rain", "args": {}}}]},
+    {"role": "user", "parts": [{"function_response": RESULT}]},
+]
+RARE_REQUESTS = [
+    ("openai-chat", {**ASKED, "functions": [RAIN], "function_call": {"name": "rain"}}),
+    ("gemini", {"contents": TURNS, "tools": {"function_declarations": [{"name": "rain"}]}}),
+]
+BARE = {"role": "assistant", "content": None}
+BARE["tool_calls"] = [{"id": "c", "type": "function", "function": {"name": "rain"}}]
+CALLED = {"type": "function_call", "call_id": "c", "name": "rain", "arguments": "{}"}
+RARE_ANSWERS = [
+    (
+        "openai-responses",
+        {"id": "resp_1", "object": "response", "model": "m", "status": "completed"}
+        | {"output": [{**CALLED, "namespace": "sky"}]}
+        | {"usage": {"input_tokens": 1, "output_tokens": 2}},
+    ),
+    (
+        "openai-chat",
+        {"id": "x", "object": "chat.completion", "model": "m", "created": 1}
+        | {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": BARE}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "body"), RARE_REQUESTS)
+def test_notes_of_rare_requests_lead_into_them(source, body):
+    for target in NAMES:
+        _, receipt = translate_request(body, source=source, target=target, path=PATH)
+        assert [str(note) for note in receipt if astray(note, body)] == []
+
+
+@pytest.mark.parametrize(("source", "body"), RARE_ANSWERS)
+def test_rare_answers_are_written_back_as_they_came(source, body):
+    assert encode_response(decode_response(body, source=source), target=source).body == body
+    for target in NAMES:
+        _, receipt = translate_response(body, source=source, target=target)
+        assert [str(note) for note in receipt if astray(note, body)] == []

@@ -100,7 +100,9 @@ def _with_logprobs(item: Json) -> int | None:
     """The first piece of a message that has the probabilities of its tokens."""
     content = item.get("content")
     pieces = enumerate(content if isinstance(content, list) else ())
-    return next((at for at, each in pieces if isinstance(each, dict) and each.get("logprobs")), None)
+    return next(
+        (at for at, each in pieces if isinstance(each, dict) and each.get("logprobs")), None
+    )
 
 
 class StreamDecoder(BaseStreamDecoder):
