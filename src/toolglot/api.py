@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from toolglot.embeddings import EmbeddingsEndpoint
 from toolglot.ir import Json
 
 Shape: TypeAlias = Callable[[Json], bool]
@@ -132,6 +133,9 @@ class Api(Struct, frozen=True, kw_only=True):
 
     count: CountEndpoint | None = None
     """Where tokens are counted; None: it has no such endpoint."""
+
+    embeddings: tuple[EmbeddingsEndpoint, ...] = ()
+    """Where texts are made into vectors; the first takes several at once."""
 
     # --- servers ---
 
