@@ -139,6 +139,8 @@ TURNS = [
     {"role": "user", "parts": [{"function_response": RESULT}]},
 ]
 RARE_REQUESTS = [
+    ("openai-chat", {**ASKED, "random_seed": 7}),
+    ("openai-chat", {**ASKED, "reasoning": {"max_tokens": 1024}}),
     ("openai-chat", {**ASKED, "functions": [RAIN], "function_call": {"name": "rain"}}),
     ("gemini", {"contents": TURNS, "tools": {"function_declarations": [{"name": "rain"}]}}),
 ]
@@ -173,3 +175,73 @@ def test_rare_answers_are_written_back_as_they_came(source, body):
     for target in NAMES:
         _, receipt = translate_response(body, source=source, target=target)
         assert [str(note) for note in receipt if astray(note, body)] == []
+
+
+# --- members of streams that come late, or beside the answer --------------------------------------
+
+CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+SAFE = {"hate": {"filtered": False, "severity": "safe"}}
+LOGGED = [{"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": []}]
+SAID = {"type": "output_text", "text": "Dry.", "annotations": [], "logprobs": LOGGED}
+ITEM = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+PLACE = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+HEAD = {"id": "resp_1", "object": "response", "model": "m", "output": []}
+
+
+def delta(text: str, **more: Any) -> dict[str, Any]:
+    return CHUNK | {"choices": [{"index": 0, "delta": {"content": text}, **more}]}
+
+
+RARE_STREAMS = [
+    (
+        "openai-chat",
+        [
+            delta("D", content_filter_results={}),
+            delta("r", content_filter_results={}),
+            delta("y.", content_filter_results=SAFE),
+            delta("", finish_reason="stop"),
+        ],
+        "choices[0].content_filter_results",
+    ),
+    (
+        "openai-chat",
+        [
+            delta([{"type": "thinking", "thinking": [{"text": "Hm."}], "closed": True}]),
+            delta("Dry.", finish_reason="stop"),
+        ],
+        "choices[0].delta.content[0].closed",
+    ),
+    *(
+        (
+            "openai-responses",
+            [
+                {"type": "response.created", "response": HEAD},
+                {"type": "response.output_item.added", "output_index": 0, "item": ITEM},
+                {"type": "response.content_part.added", **PLACE, "part": {**SAID, "text": ""}},
+                {
+                    "type": "response.output_text.delta",
+                    **PLACE,
+                    "delta": "Dry.",
+                    "obfuscation": "x",
+                },
+                {
+                    "type": "response.output_item.done",
+                    "output_index": 0,
+                    "item": {**ITEM, "content": [SAID]},
+                },
+                {"type": "response.completed", "response": HEAD, "billing": {"units": 3}},
+            ],
+            path,
+        )
+        for path in ("billing", "obfuscation", "output[0].content[0].logprobs")
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "events", "path"), RARE_STREAMS)
+def test_what_only_some_events_have_is_named(source, events, path):
+    data = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in events)
+    for target in NAMES:
+        if target != source:
+            _, receipt = translate(source, target, [data])
+            assert path in {note.path for note in receipt}

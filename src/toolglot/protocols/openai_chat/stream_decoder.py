@@ -170,6 +170,9 @@ class StreamDecoder(BaseStreamDecoder):
         delta = _only_delta(value)
         if not delta:
             return None
+        choice = value["choices"][0]
+        if not choice.keys() <= _CHOICE:
+            self._leave(choice, _CHOICE, ("choices", 0))
         ((key, more),) = delta.items() if len(delta) == 1 else _only_member(delta)
         place = _TEXTS.get(key)
         if place is not None:
@@ -224,7 +227,7 @@ class StreamDecoder(BaseStreamDecoder):
         where = Fields({}, self._document, None, key)
         for name in value.keys() - known:
             path = where.path(name)
-            if value[name] is not None and path not in self._noted:
+            if value[name] not in _NOTHING and path not in self._noted:
                 self._noted.add(path)
                 self._ctx.leave(where, SURFACE.minor, {name: value[name]})
 
@@ -365,6 +368,8 @@ class StreamDecoder(BaseStreamDecoder):
             return
         for piece in pieces if isinstance(pieces, list) else ():
             kind = piece.get("type") if isinstance(piece, dict) else None
+            if isinstance(piece, dict) and not piece.keys() <= _PIECE:
+                self._leave(piece, _PIECE, f"choices[{choice.index}].delta.content[0]")
             thought = piece.get("thinking") if kind == "thinking" else None
             if isinstance(thought, list):
                 yield from self._reason(choice, "".join(map(piece_text, thought)), PIECES)
@@ -554,6 +559,8 @@ _READERS: Final[dict[str, Callable[[StreamDecoder, _Choice, Any], Iterator[Event
 _KNOWN: Final = frozenset({"role", *_READERS})
 _TEXTS: Final = {key: (0, key) for key in ("content", *REASONING)}
 """Members of a delta that are more of a text, and the key of its part for the first choice."""
+_PIECE: Final = frozenset({"type", "text", "thinking"})
+_NOTHING: Final = (None, {}, [])
 _CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage"})
 """What a chunk and a choice of it may hold that is read, or means nothing."""

@@ -208,6 +208,9 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
     if not content or first is None:
         ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
         return parts
+    for key, value in logprobs.items():
+        if key != "content" and value:
+            ctx.note("logprobs-dropped", f"{ctx.answer_at('logprobs')}.{key}")
     entries = [
         {"bytes": [], "top_logprobs": [], **entry} for entry in content if isinstance(entry, dict)
     ]

@@ -115,7 +115,7 @@ class StreamDecoder(BaseStreamDecoder):
         self._left: set[str] = set()
         """Members of events that are not known, which were named already."""
         self._calls = False
-        self._marked = False
+        self._marked = self._padded = False
 
     @property
     def could_end(self) -> int:
@@ -175,6 +175,9 @@ class StreamDecoder(BaseStreamDecoder):
         slot = self._slots.get((item.number, _place(value)))
         if slot is None or slot.ended:
             return None
+        if not self._padded and "obfuscation" in value:
+            self._padded = True
+            self._ctx.note("field-minor", "obfuscation")
         slot.texts.append(text)
         return PartDelta(slot.index, text)
 
