@@ -456,7 +456,9 @@ class Context:
         if path is None and self.streamed is not None:
             path = self.streamed.of_call(part.id) if isinstance(part, ToolCall) else None
             return path or self.answer_at()
-        return self.source.messages.path if path is None else path
+        if path is not None:
+            return path
+        return self.source.messages.path if self.places is None else self.places.path
 
     def where_turn(self, message: Message) -> str:
         """The source path of a message, or of the first one that it was joined from."""

@@ -50,18 +50,22 @@ class Places:
 
     __slots__ = (
         "_by_call", "_by_message", "_by_part", "_choices", "_is_read", "_make", "_messages",
-        "_moved", "_paths", "_surface",
+        "_moved", "_paths", "_surface", "path",
     )  # fmt: skip
 
     def __init__(
         self,
         surface: Surface,
         make: Callable[[], Sequence[Holder]],
-        messages: tuple[Message, ...] = (),
+        messages: tuple[Message, ...] | None = None,
     ) -> None:
+        support = surface.messages
+        answer = support.answer_path.format(0) or support.content
         self._surface = surface
+        self.path = answer if messages is None else support.path
+        """Where all parts stand that are found nowhere."""
         self._make = make
-        self._messages = messages
+        self._messages = messages or ()
         self._is_read = False
         self._choices: dict[int, list[tuple[Holder, int]]] = {}
         """All parts, by the choice that they are in."""

@@ -45,7 +45,17 @@ def leave(metadata: Any, fields: Fields, minor: frozenset[str], *, cited: bool) 
         for i, each in enumerate(supports)
         if isinstance(each, dict) and each.get("confidenceScores")
     }
-    fields.document.ctx.leave(inner, minor | scores.keys(), unused | scores)
+    details = {
+        f"groundingChunks[{i}].{kind}.{key}": value
+        for i in used
+        for kind, page in (chunks[i].items() if _is_within(i, chunks) else ())
+        if isinstance(page, dict)
+        for key, value in page.items()
+        if key not in ("uri", "title")
+    }
+    fields.document.ctx.leave(
+        inner, minor | scores.keys() | details.keys(), unused | scores | details
+    )
 
 
 def _indices(support: Json) -> list[Any]:

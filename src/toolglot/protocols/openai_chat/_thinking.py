@@ -74,7 +74,7 @@ def _read_reasoning(value: Any) -> Json:
         said["enabled"] = False
     elif isinstance(effort, str):
         said["effort"] = effort
-    if _is_count(budget):
+    if budget is not None and _is_count(budget):
         said = {"enabled": budget > 0, **said, "budget": budget}
     if isinstance(hidden, bool):
         said["show"] = not hidden

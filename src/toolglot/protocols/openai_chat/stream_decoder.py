@@ -250,11 +250,11 @@ class StreamDecoder(BaseStreamDecoder):
         call_id, model, created, tier = map(value.get, ("id", "model", "created", "service_tier"))
         if tier in SERVICE_TIERS:
             self._noted.add("service_tier")
-        known = type(call_id) is str and bool(call_id)
-        if not known:
+        if type(call_id) is not str or not call_id:
             self._ctx.members["id"] = ""
+            call_id = self._ctx.new_id("chatcmpl-")
         return Started(
-            id=call_id if known else self._ctx.new_id("chatcmpl-"),
+            id=call_id,
             model=model if type(model) is str else "",
             created=created if type(created) in (int, float) else None,
             service_tier=tier if type(tier) is str and tier in SERVICE_TIERS else None,
@@ -560,7 +560,7 @@ _KNOWN: Final = frozenset({"role", *_READERS})
 _TEXTS: Final = {key: (0, key) for key in ("content", *REASONING)}
 """Members of a delta that are more of a text, and the key of its part for the first choice."""
 _PIECE: Final = frozenset({"type", "text", "thinking"})
-_NOTHING: Final = (None, {}, [])
+_NOTHING: Final[tuple[Any, ...]] = (None, {}, [])
 _CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage"})
 """What a chunk and a choice of it may hold that is read, or means nothing."""

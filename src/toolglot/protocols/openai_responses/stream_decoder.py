@@ -89,10 +89,11 @@ _MEMBERS: Final = frozenset(
         "type", "sequence_number", "item_id", "output_index", "content_index", "summary_index",
         "annotation_index", "response", "item", "part", "delta", "text", "refusal", "arguments",
         "name", "input", "annotation", "error", "code", "message", "param", "status", "logprobs",
-        "obfuscation",
     }
 )  # fmt: skip
 """What events hold that is read, or that means nothing."""
+_PADDING: Final = "obfuscation"
+"""Hides how long deltas are from whoever watches the network."""
 _IDLE: Final = frozenset({"keepalive", "ping", "response.ping"})
 
 
@@ -115,7 +116,7 @@ class StreamDecoder(BaseStreamDecoder):
         self._left: set[str] = set()
         """Members of events that are not known, which were named already."""
         self._calls = False
-        self._marked = self._padded = False
+        self._marked = False
 
     @property
     def could_end(self) -> int:
@@ -165,7 +166,7 @@ class StreamDecoder(BaseStreamDecoder):
         """Name the members of an event that are not known, each once."""
         fresh = {key: value[key] for key in value.keys() - _MEMBERS - self._left}
         self._left |= fresh.keys()
-        self._ctx.leave(Fields({}, self._document), RESPONSE_MINOR, fresh)
+        self._ctx.leave(Fields({}, self._document), RESPONSE_MINOR | {_PADDING}, fresh)
 
     def _plain_delta(self, value: Json, kind: str) -> PartDelta | None:
         """By far the most events: more of an open part of an item that is known by its id."""
@@ -175,9 +176,8 @@ class StreamDecoder(BaseStreamDecoder):
         slot = self._slots.get((item.number, _place(value)))
         if slot is None or slot.ended:
             return None
-        if not self._padded and "obfuscation" in value:
-            self._padded = True
-            self._ctx.note("field-minor", "obfuscation")
+        if _PADDING in value and _PADDING not in self._left:
+            self._leave(value)
         slot.texts.append(text)
         return PartDelta(slot.index, text)
 
