@@ -104,9 +104,10 @@ def known(name, protocol, cell, *, native):
     """Why a cell fails without the gateway as well; without it, nothing is excused."""
     if CONTROL:
         return ""
-    if native and (name, protocol) in KNOWN_NATIVE:
-        return KNOWN_NATIVE[name, protocol]
-    places = ((name, protocol, cell.partition("/")[0]), (name, protocol, cell))
+    scenario, _, form = cell.partition("/")
+    if native and (name, protocol, form) in KNOWN_NATIVE:
+        return KNOWN_NATIVE[name, protocol, form]
+    places = ((name, protocol, scenario), (name, protocol, cell))
     return next((KNOWN[each] for each in places if each in KNOWN), "")
 
 
