@@ -187,7 +187,6 @@ _RANDOM = "parallel calls of a stream are returned in random order"
 _MERGED = "several turns of the model are returned as one, so the state of the later ones is lost"
 _TWICE = "a call after reasoning is returned twice"
 _HELPERS = "returns members that its own helper for streams added"
-_NULL_USER = "sends null as the user, which the upstream refuses"
 _ONE_CALL = "parallel calls of an Ollama stream become one"
 KNOWN: dict[tuple[str, ...], str] = {
     ("litellm", "ollama", "parallel/stream"): _ONE_CALL,
@@ -212,7 +211,5 @@ KNOWN_NATIVE: dict[tuple[str, str, str], str] = {
     ("node_sdks", "openai-chat", "stream"): _HELPERS,
     ("node_sdks", "openai-responses", "stream"): _HELPERS,
     ("litellm", "openai-chat", "whole"): "returns members of its own, which the upstream refuses",
-    ("llama_index", "openai-responses", "whole"): _NULL_USER,
-    ("llama_index", "openai-responses", "stream"): _NULL_USER,
 }
 """The same with an upstream of the framework's own protocol, where requests pass as they are."""

@@ -150,6 +150,11 @@ CALLED = {"type": "function_call", "call_id": "c", "name": "rain", "arguments": 
 RARE_ANSWERS = [
     (
         "openai-responses",
+        {"id": "resp_1", "object": "response", "model": "m", "status": "complete"}
+        | {"output": [CALLED], "incomplete_details": None},
+    ),
+    (
+        "openai-responses",
         {"id": "resp_1", "object": "response", "model": "m", "status": "completed"}
         | {"output": [{**CALLED, "namespace": "sky"}]}
         | {"usage": {"input_tokens": 1, "output_tokens": 2}},
@@ -193,6 +198,14 @@ def delta(text: str, **more: Any) -> dict[str, Any]:
 
 
 RARE_STREAMS = [
+    (
+        "openai-responses",
+        [
+            {"type": "response.created", "response": {**HEAD, "truncation": "disabled"}},
+            {"type": "error", "error": {"code": "server_error", "message": "It broke."}},
+        ],
+        "truncation",
+    ),
     (
         "openai-chat",
         [

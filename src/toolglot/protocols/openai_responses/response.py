@@ -223,7 +223,11 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
 
 def decode_stop(fields: Fields, *, has_calls: bool) -> StopReason:
     """Why the model stopped, from `status` and `incomplete_details`."""
-    status, reason = fields.maybe_text("status"), None
+    given, reason = fields.peek("status"), None
+    if isinstance(given, str) and given not in STATUSES:
+        # A word of some server's own stays where it was.
+        return StopReason(kind="tool_calls" if has_calls else "other")
+    status = fields.maybe_text("status")
     details = fields.maybe_fields("incomplete_details")
     if details is not None:
         reason = details.maybe_text("reason") if status == "incomplete" else None

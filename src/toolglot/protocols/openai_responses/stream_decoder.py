@@ -113,6 +113,8 @@ class StreamDecoder(BaseStreamDecoder):
         super().__init__(WireDocument(ctx, NAME, RESPONSE_MINOR), SseDecoder())
         self._slots: dict[_Key, Slot] = {}
         self._items = Items()
+        self._head: Json = {}
+        """What the response said of itself when it began."""
         self._left: set[str] = set()
         """Members of events that are not known, which were named already."""
         self._calls = False
@@ -194,7 +196,7 @@ class StreamDecoder(BaseStreamDecoder):
     def _begin(self, response: Json) -> Iterator[Event]:
         if self._begun:
             return
-        self._begun = True
+        self._begun, self._head = True, response
         id_, model, created, tier = (response.get(key) for key in _HEAD)
         yield Started(
             id=id_ if id_ and isinstance(id_, str) else self._ctx.new_id("resp_"),
@@ -254,6 +256,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _fail(self, body: Json) -> Iterator[Event]:
         self._over = True
         yield from self._parts.end_all(incomplete=True)
+        said = {**self._head, **body}
+        kept(self._fields({k: v for k, v in said.items() if k not in (*_OUTCOME, *_HEAD)}))
         error = decode_response(WireResponse(body={**body, "status": "failed"}), self._ctx)
         assert isinstance(error, ApiError)  # noqa: S101 - a response that failed decodes to nothing else
         yield Failed(error)
