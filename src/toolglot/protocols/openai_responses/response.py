@@ -66,7 +66,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         id=fields.maybe_text("id") or ctx.new_id("resp_"),
         model=fields.maybe_text("model") or "",
         choices=(choice,),
-        usage=decode_usage(fields.maybe_fields("usage")),
+        usage=decode_usage(fields.maybe_fields("usage"), is_whole=True),
         created=fields.maybe_number("created_at"),
         service_tier=_decode_tier(fields),
         extras=kept(fields),
@@ -279,8 +279,11 @@ def has_refusal(parts: tuple[Part, ...]) -> bool:
 # --- usage ---------------------------------------------------------------------------------------
 
 
-def decode_usage(fields: Fields | None) -> Usage | None:
-    """Token counts; cached tokens are part of the input here."""
+def decode_usage(fields: Fields | None, *, is_whole: bool = False) -> Usage | None:
+    """Token counts; cached tokens are part of the input here.
+
+    Of an answer that came whole it is remembered that the sum was not told.
+    """
     if fields is None:
         return None
     total, output = fields.maybe_int("input_tokens"), fields.maybe_int("output_tokens")
@@ -290,7 +293,8 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if details is not None:
         reasoning = details.maybe_int("reasoning_tokens")
         fields.absorb(details)
-    untold = total is not None and output is not None and fields.peek("total_tokens") is None
+    counted = total is not None and output is not None
+    untold = is_whole and counted and fields.peek("total_tokens") is None
     if total is not None and output is not None:
         fields.constant("total_tokens", total + output)
     extras = kept(fields)
