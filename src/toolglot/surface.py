@@ -307,7 +307,8 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
     """The result of a call that failed may hold more than text."""
 
     fields: frozenset[str] = frozenset({"name"})
-    """What can be said of a medium: its `name`, the `detail` in which to look at it."""
+    """What can be said of a medium: its `name`, the `detail` in which to look at it, the media type
+    of what is behind a URL (`url_type`)."""
 
     paths: Mapping[str, str] = {}
     """Where those stand in a part, if not under their own names."""

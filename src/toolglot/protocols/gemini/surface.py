@@ -152,6 +152,8 @@ SURFACE: Final = Surface(
         openapi=True,
     ),
     media=MediaSupport(
+        fields=frozenset({"name", "url_type"}),
+        paths={"url_type": "fileData.mimeType"},
         fetches_urls=False,
         # https://ai.google.dev/gemini-api/docs/image-understanding, document-processing, audio and
         # video-understanding (2026-11): no GIF, and of documents none of an office.

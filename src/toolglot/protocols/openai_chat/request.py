@@ -362,6 +362,8 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
             break
     if type(fields.peek("random_seed")) is int and fields.peek("seed") is None:
         settings["seed"], variants["seed"] = fields.maybe_int("random_seed"), "random_seed"
+        ctx = fields.document.ctx
+        ctx.setting_paths = {**ctx.setting_paths, "seed": "random_seed"}
     if type(fields.peek("stop")) is str:
         settings["stop"] = (fields.text("stop"),)
         variants["stop"] = "text"

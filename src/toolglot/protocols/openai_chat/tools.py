@@ -25,7 +25,11 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     tools = _decode_list(fields)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
-        tools += tuple(_function(each, each) for each in fields.each("functions"))
+        legacy = tuple(_function(each, each) for each in fields.each("functions"))
+        ctx = fields.document.ctx
+        paths = (f"functions[{number}]" for number in range(len(legacy)))
+        ctx.tool_paths = (*map(ctx.tool_at, range(len(tools))), *paths)
+        tools += legacy
     if isinstance(fields.peek(_SEARCH), dict):
         search = {_SEARCH: fields.take(_SEARCH)}
         ctx = fields.document.ctx
@@ -252,6 +256,8 @@ def _decode_legacy_choice(fields: Fields) -> ToolChoice | None:
     if value is None:
         return None
     fields.note("legacy-upgraded", "function_call", "read as `tool_choice`")
+    ctx = fields.document.ctx
+    ctx.setting_paths = {**ctx.setting_paths, "tool_choice": "function_call"}
     if type(value) is str:
         return ToolChoice(mode=_mode(fields, "function_call", fields.text("function_call")))
     function = fields.fields("function_call")
