@@ -27,8 +27,15 @@ SEVEN = (
 )
 
 
-def test_the_five_protocols():
-    assert list(PROTOCOLS) == ["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"]
+def test_the_protocols():
+    assert list(PROTOCOLS) == [
+        "anthropic",
+        "openai-chat",
+        "openai-responses",
+        "gemini-interactions",
+        "gemini",
+        "ollama",
+    ]
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -51,6 +51,7 @@ LEFT_OUT = {
     "openai-chat": frozenset({"extras", "logprobs", "wire_form", "id_made", "raw"}),
     "openai-responses": frozenset({"extras", "$item", "id_made"}),
     "gemini": frozenset({"extras"}),
+    "gemini-interactions": frozenset({"extras", "$step"}),
 }
 
 
@@ -94,6 +95,7 @@ NOT_STREAMED = {
 
 STREAMED_WITHOUT = {
     "gemini-grounded": {"citations"},  # the text has ended when its pages are named
+    "gemini-interactions-summaries": {"summary"},  # pieces are one text, as clients write them
     "ollama-logprobs": {"logprobs"},
     "openai-responses-background": {"stop", "usage"},
     "openai-responses-bare-server": {"created", "service_tier", "stop", "usage"},
