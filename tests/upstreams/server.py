@@ -9,19 +9,35 @@ from typing import Self
 
 from aiohttp import web
 from tests.quiet import ignore_hangups
-from tests.upstreams import anthropic, gemini, ollama, openai_chat, openai_responses
+from tests.upstreams import (
+    anthropic,
+    gemini,
+    gemini_interactions,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
 from tests.upstreams.scenarios import SCENARIOS, Stage, ids, shows_reasoning, silent, with_thought
 from tests.upstreams.strict.check import Ask, Refusal, check, error_body
 from tests.upstreams.strict.issued import foreign_state
 from tests.upstreams.values import Asked, Event, Failure, Json, Reply, compact
 
 SPEAKERS: dict[str, ModuleType] = {
-    speaker.NAME: speaker for speaker in (anthropic, openai_chat, openai_responses, gemini, ollama)
+    speaker.NAME: speaker
+    for speaker in (
+        anthropic,
+        openai_chat,
+        openai_responses,
+        gemini_interactions,
+        gemini,
+        ollama,
+    )
 }
 _PATHS = {
     "/messages": anthropic,
     "/chat/completions": openai_chat,
     "/responses": openai_responses,
+    "/interactions": gemini_interactions,
     ":generateContent": gemini,
     ":streamGenerateContent": gemini,
     "/api/chat": ollama,

@@ -10,6 +10,7 @@ from tests.upstreams.strict import (
     books,
     chat_servers,
     gemini_rules,
+    interactions_rules,
     messages_rules,
     model_names,
     ollama_rules,
@@ -27,6 +28,7 @@ _FORM: Mapping[str, Mapping[str, tuple[Rule, ...]]] = {
     "openai-chat": chat_servers.BY_PROVIDER,
     "openai-responses": responses_rules.BY_PROVIDER,
     "gemini": gemini_rules.BY_PROVIDER,
+    "gemini-interactions": interactions_rules.BY_PROVIDER,
     "ollama": ollama_rules.BY_PROVIDER,
 }
 _USUAL: Mapping[str, tuple[Rule, ...]] = {
@@ -34,6 +36,7 @@ _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "openai-chat": (chat_servers.usual,),
     "openai-responses": (responses_rules.pairing,),
     "gemini": (gemini_rules.turns,),
+    "gemini-interactions": (interactions_rules.pairing,),
     "ollama": ollama_rules.OLLAMA,
 }
 """For providers of whose form nothing more is known."""

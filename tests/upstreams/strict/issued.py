@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tests.upstreams.gemini_interactions import steps
 from tests.upstreams.strict.gemini_rules import SKIPS, contents, get, parts
 from tests.upstreams.strict.refusal import Ask, Refusal
 from tests.upstreams.values import opaque
@@ -50,4 +51,16 @@ def _gemini(ask: Ask) -> Iterator[Refusal]:
                 yield Refusal("GE-029", "Corrupted thought signature.")
 
 
-_STATE = {"anthropic": _anthropic, "openai-responses": _responses, "gemini": _gemini}
+def _interactions(ask: Ask) -> Iterator[Refusal]:
+    for step in steps(ask.body):
+        signature = step.get("signature") if step.get("type") == "thought" else None
+        if signature and signature != opaque("gemini-interactions"):
+            yield Refusal("GI-010", "Corrupted thought signature.")
+
+
+_STATE = {
+    "anthropic": _anthropic,
+    "openai-responses": _responses,
+    "gemini": _gemini,
+    "gemini-interactions": _interactions,
+}

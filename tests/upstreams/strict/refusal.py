@@ -40,6 +40,10 @@ Rule = Callable[[Ask], Iterator[Refusal]]
 # --- shapes of errors -----------------------------------------------------------------------------
 
 
+def _interactions(found: Refusal) -> Json:
+    return {"error": {"code": "invalid_request", "message": found.words}}
+
+
 def _openai(found: Refusal) -> Json:
     return {
         "error": {
@@ -127,6 +131,7 @@ _BY_PROTOCOL: Mapping[str, Callable[[Refusal], Json]] = {
     "openai-chat": _openai,
     "openai-responses": _openai,
     "gemini": _google,
+    "gemini-interactions": _interactions,
     "ollama": _text,
 }
 _BY_PROVIDER: Mapping[tuple[str, str | None], Callable[[Refusal], Json]] = {

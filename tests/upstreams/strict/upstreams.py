@@ -16,6 +16,7 @@ _BASES = {
     "openai-chat": "/v1",
     "openai-responses": "/v1",
     "gemini": "/v1beta",
+    "gemini-interactions": "/v1beta",
     "ollama": "/api",
 }
 
@@ -53,10 +54,12 @@ ANTHROPIC = StrictUpstream("anthropic", "anthropic", "claude-sonnet-4-5")
 OPENAI_CHAT = StrictUpstream("openai", "openai-chat", "gpt-5.1")
 OPENAI_RESPONSES = StrictUpstream("openai", "openai-responses", "gpt-5.5")
 GOOGLE = StrictUpstream("google", "gemini", "gemini-3-pro-preview")
+INTERACTIONS = StrictUpstream("google", "gemini-interactions", "gemini-3.8-flash")
 OLLAMA = StrictUpstream("ollama", "ollama", "qwen3:8b")
 
 BY_PROTOCOL: dict[str, StrictUpstream] = {
-    each.protocol: each for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, OLLAMA)
+    each.protocol: each
+    for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, INTERACTIONS, OLLAMA)
 }
 """One for each protocol: the provider that made it."""
 
