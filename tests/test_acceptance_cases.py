@@ -622,6 +622,7 @@ RESEND = {
     "anthropic": lambda body: [{"role": "assistant", "content": body["content"]}],
     "openai-chat": lambda body: [body["choices"][0]["message"]],
     "openai-responses": lambda body: body["output"],
+    "gemini-interactions": lambda body: body["steps"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
     "ollama": lambda body: [body["message"]],
 }

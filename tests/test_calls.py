@@ -31,6 +31,9 @@ DEFINITIONS = {
     "openai-responses": [
         {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA}
     ],
+    "gemini-interactions": [
+        {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA}
+    ],
     "gemini": [
         {
             "functionDeclarations": [

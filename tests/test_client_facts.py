@@ -105,6 +105,7 @@ def test_system_messages_of_claude_code_stay_in_their_place(target):
 EFFORTS = {
     "openai-chat": ("low", "medium", "high", "xhigh", "max"),
     "openai-responses": ("low", "medium", "high", "xhigh", "max"),
+    "gemini-interactions": ("low", "medium", "high", "high", "high"),
     "gemini": ("low", "medium", "high", "high", "high"),
     "ollama": ("low", "medium", "high", "high", "high"),
 }

@@ -35,6 +35,7 @@ REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
     "openai-chat": {"model": "asked-for", "messages": []},
     "openai-responses": {"model": "asked-for", "input": []},
+    "gemini-interactions": {"model": "asked-for", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "asked-for", "messages": []},
 }
@@ -381,6 +382,7 @@ ASKED = {
     "anthropic": {"model": "m", "messages": []},
     "openai-chat": {"model": "m", "messages": [], "stream_options": {"include_usage": True}},
     "openai-responses": {"model": "m", "input": []},
+    "gemini-interactions": {"model": "m", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "m", "messages": []},
 }

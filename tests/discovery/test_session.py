@@ -42,6 +42,7 @@ STYLES = {
     "openai-chat": "openai",
     "openai-responses": "openai",
     "ollama": "openai",
+    "gemini-interactions": "openai",
     "gemini": "custom",
 }
 

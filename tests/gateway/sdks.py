@@ -17,6 +17,7 @@ import openai
 from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
+from google.genai._gaos.lib import compat_errors as interaction_errors
 
 SCHEMA = {
     "type": "object",
@@ -310,9 +311,9 @@ class Interactions:
     """`genai.Client().interactions`, without state at the server."""
 
     protocol = "gemini-interactions"
-    error = genai_errors.APIError
-    too_many = genai_errors.ClientError
-    bad_request = genai_errors.ClientError
+    error = interaction_errors.APIError
+    too_many = interaction_errors.RateLimitError
+    bad_request = interaction_errors.BadRequestError
 
     __init__ = Gemini.__init__
 
@@ -397,16 +398,17 @@ class Interactions:
 
     def failed(self, error: Any) -> Failed:
         if isinstance(error, InteractionFailedError):
-            return Failed(type(error), None, error.message or "", {})
-        return Gemini.failed(self, error)  # type: ignore[arg-type]
+            return Failed(type(error), None, error.message, {})
+        words = error.body["error"]["message"]
+        return Failed(type(error), error.status_code, words, dict(error.response.headers))
 
 
-class InteractionFailedError(genai_errors.APIError):
+class InteractionFailedError(interaction_errors.APIError):
     """An error inside a stream, which the SDK hands over as an event."""
 
     def __init__(self, code: str | None, message: str | None) -> None:
         Exception.__init__(self, message)
-        self.code, self.message = code, message  # type: ignore[assignment]
+        self.code, self.message = code, message or ""
 
 
 class Ollama:

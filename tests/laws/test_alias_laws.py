@@ -32,12 +32,14 @@ IDS = {
     "anthropic": r"[a-zA-Z0-9_-]+",
     "openai-chat": r"(?s).{1,64}",
     "openai-responses": r"(?s).{1,64}",
+    "gemini-interactions": r"(?s).+",
     "gemini": r"(?s).+",
 }
 TOOL_NAMES = {
     "anthropic": r"[a-zA-Z0-9_-]{1,128}",
     "openai-chat": r"[a-zA-Z0-9_-]{1,64}",
     "openai-responses": r"[a-zA-Z0-9_-]{1,64}",
+    "gemini-interactions": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "ollama": r"(?s).+",
 }

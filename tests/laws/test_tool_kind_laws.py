@@ -263,6 +263,14 @@ PROVIDER_TOOLS: dict[str, list[Any]] = {
         {"computerUse": {"environment": "ENVIRONMENT_BROWSER"}},
         {"googleSearch": 7},
     ],
+    "gemini-interactions": [
+        {"type": "google_search", "search_types": ["web_search"]},
+        {"type": "google_search", "search_types": ["image_search"]},
+        {"type": "url_context"},
+        {"type": "code_execution"},
+        {"type": "mcp_server", "name": "x", "url": "https://x.example"},
+        {"type": "computer_use", "environment": "browser"},
+    ],
     "openai-chat": [{"type": "web_search"}, {"type": "mcp", "name": 7}],
     "ollama": [],
 }
@@ -277,6 +285,7 @@ CHOICES: dict[str, list[Any]] = {
         {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "web_search"}]},
     ],
     "gemini": [],
+    "gemini-interactions": [],
     "openai-chat": ["required"],
     "ollama": [],
 }
@@ -284,6 +293,7 @@ FUNCTION: dict[str, Any] = {
     "anthropic": {"name": "look", "input_schema": {"type": "object"}},
     "openai-responses": {"type": "function", "name": "look", "parameters": {"type": "object"}},
     "gemini": {"functionDeclarations": [{"name": "look"}]},
+    "gemini-interactions": {"type": "function", "name": "look", "parameters": {"type": "object"}},
     "openai-chat": {"type": "function", "function": {"name": "look"}},
 }
 
