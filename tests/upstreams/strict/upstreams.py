@@ -86,7 +86,7 @@ OTHERS: tuple[StrictUpstream, ...] = (
 """More models, and others who speak these protocols."""
 
 IN_TRIALS: tuple[StrictUpstream, ...] = (
-    *BY_PROTOCOL.values(),
+    *(each for each in BY_PROTOCOL.values() if each is not INTERACTIONS),
     *(each for each in OTHERS if str(each) in {
         "anthropic-claude-opus-4-8", "deepseek-deepseek-v4-pro", "groq-openai_gpt-oss-120b",
         "mistral-mistral-medium-latest", "xai-grok-4.5", "vllm-Qwen_Qwen3-32B",

@@ -390,4 +390,4 @@ def are_steps(values: list[Any]) -> bool:
     """Whether a list holds steps or turns rather than contents."""
     first = values[0] if values else None
     kind = first.get("type") if isinstance(first, dict) else None
-    return kind is not None and kind not in CONTENTS if type(kind) is str else True
+    return not (isinstance(kind, str) and kind in CONTENTS)

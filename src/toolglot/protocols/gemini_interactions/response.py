@@ -43,6 +43,7 @@ from toolglot.wire.timestamps import rfc3339
 
 OBJECT: Final = "interaction"
 _ID: Final = "v1_"
+_PREVIOUS: Final = "previous_interaction_id"
 _EMPTY: Final = "$empty"
 """Key in the extras of a choice: steps without any part, and where they stood."""
 
@@ -126,11 +127,18 @@ def encode_head(response: Any, ctx: Context) -> Json:
         now = ctx.now()
         head["created"] = rfc3339(now if response.created is None else response.created, now)
         if not own:
-            head["updated"] = rfc3339(now)
+            head |= {"updated": rfc3339(now), **_echo(ctx)}
     tier = response.service_tier
     if tier in SERVICE_TIER_FROM:
         head["service_tier"] = SERVICE_TIER_FROM[tier]
     return head
+
+
+def _echo(ctx: Context) -> Json:
+    """What an answer repeats of its request: the one that it continues."""
+    asked = ctx.request.extras.get(NAME, {}) if ctx.request is not None else {}
+    previous = asked.get(_PREVIOUS)
+    return {_PREVIOUS: previous} if previous else {}
 
 
 def _encode_id(response_id: str, ctx: Context) -> str:

@@ -230,7 +230,7 @@ class StreamDecoder(BaseStreamDecoder):
             return
         steps = interaction.get("steps")
         if isinstance(steps, list) and not self._count_steps:
-            for step in steps:
+            for step in (each for each in steps if isinstance(each, dict)):
                 yield from self._start_step(step, self._count_steps)
                 yield from self._end_step(self._count_steps - 1)
         yield from self._finish(interaction)
@@ -282,8 +282,7 @@ class StreamDecoder(BaseStreamDecoder):
     def _start_step(self, raw: Json, index: int) -> Iterator[Event]:
         if index in self._steps:
             yield from self._end_step(index)
-        kind = raw.get("type") if isinstance(raw, dict) else None
-        step = self._new(str(kind), index)
+        step = self._new(str(raw.get("type")), index)
         opener = _OPENERS.get(step.kind)
         if opener is None:
             step.held = dict(raw)
