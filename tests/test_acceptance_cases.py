@@ -377,9 +377,11 @@ def test_unknown_items_do_not_kill_a_request(target, item):
     given = {"model": "m", "input": [*HI, item, {"role": "user", "content": "go on"}]}
     body, receipt = to(given, "openai-responses", target)
     request = toolglot.decode_request(body, source=target, path=PATH)
-    assert "part-dropped" in codes(receipt)
-    wanted = "hifound itgo on" if item["type"] == "agent_message" else "higo on"
-    assert words(request) == wanted
+    assert codes(receipt) & {"part-dropped", "part-told"}
+    said = words(request)
+    assert said.startswith("hi")
+    assert said.endswith("go on")
+    assert ("> found it\n" in said) is (item["type"] == "agent_message")
 
 
 @pytest.mark.parametrize("item", UNKNOWN_ITEMS, ids=lambda item: item["type"])

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from toolglot.embeddings import EmbeddingsEndpoint
 from toolglot.ir import Json
 
 Shape: TypeAlias = Callable[[Json], bool]
@@ -198,6 +199,9 @@ class Api(Struct, frozen=True, kw_only=True):
 
     state: StoredAnswers | None = None
     """How answers are stored and continued; None: they are not."""
+
+    embeddings: tuple[EmbeddingsEndpoint, ...] = ()
+    """Where texts are made into vectors; the first takes several at once."""
 
     # --- servers ---
 

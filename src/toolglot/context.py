@@ -63,6 +63,10 @@ class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Mark the prompt for the provider's cache, where the client's protocol has no such marks and
     the provider caches nothing without them (`auto`), or leave it unmarked (`off`)."""
 
+    foreign_parts: Literal["tell", "drop"] = "tell"
+    """Tell the model in a quoted text what the history has that only another provider understands,
+    such as results of its search (`tell`), or leave it out (`drop`)."""
+
     sanitize: Literal["off", "nul", "c0"] = "off"
     """Remove control characters from the arguments of calls: U+0000 (`nul`), or all below U+0020
     except tabs and line ends (`c0`)."""

@@ -68,6 +68,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "part-moved": Code(
         "info", "the content was moved to the nearest place where the target accepts it"
     ),
+    "part-told": Code(
+        "lossy", "the target has no such content, so its model is told of it in a quoted text"
+    ),
     "part-replaced": Code("lossy", "the content was replaced by a text that names it"),
     "blank-text": Code(
         "info", "the target accepts no blank text; it was left out, or replaced where it was alone"

@@ -6,13 +6,16 @@ one place and a new one needs no change elsewhere.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from toolglot.hosted_tools import ClientTool, HostedTool
-from toolglot.ir import ErrorKind
+from toolglot.ir import ErrorKind, Json
+
+Teller: TypeAlias = Callable[[Json], tuple[str, str]]
+"""Says of a part what it is, and what is in it; nothing, if that cannot be said."""
 
 
 class IdentifierRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -542,6 +545,9 @@ class Surface(Struct, frozen=True, kw_only=True):
 
     found_tools: Mapping[str, str] = {}
     """Parts that name a tool which a search has found, by type: the member with its name."""
+
+    told: Mapping[str, Teller] = {}
+    """Parts that no other protocol has, by type: what others are told of them."""
 
     outputs: frozenset[str] = frozenset({"text", "json", "schema"})
     """Output formats that it can be asked for."""

@@ -57,7 +57,7 @@ def test_the_model_in_a_path(call, model, stream):
         ("anthropic", b"{}", None, "model: expected the name of a model"),
         ("anthropic", b'{"model":3}', None, "model: expected the name of a model"),
         ("anthropic", b'{"model":"a/../b"}', None, "model: expected the name of a model"),
-        ("gemini", b"{}", "m:embedContent", "expected a model and one of :generateContent"),
+        ("gemini", b"{}", "m:embedStories", "expected a model and one of :generateContent"),
         ("gemini", b"{}", "..:generateContent", "expected a model"),
     ],
 )

@@ -21,9 +21,11 @@ from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.conversations import ConversationEndpoints
 from toolglot.gateway.routes.count_tokens import CountEndpoints
 from toolglot.gateway.routes.dry_run import dry_run_routes
+from toolglot.gateway.routes.embedding_routes import EmbeddingEndpoints
 from toolglot.gateway.routes.generation import GenerationEndpoints
 from toolglot.gateway.routes.health import HealthEndpoints
 from toolglot.gateway.routes.models import ModelEndpoints
+from toolglot.gateway.routes.pass_through import PassThrough
 from toolglot.gateway.routes.receipts import receipt_routes
 from toolglot.gateway.routes.responses import ResponseEndpoints
 from toolglot.gateway.routes.route import ModelRoute, Route, add_routes
@@ -67,7 +69,9 @@ class App:
         """All paths at which it answers."""
         add_routes(router, admission, self.routes)
         own = None if server.keys else own_host(server)
-        self.handle = Middleware(router, lambda: self._relay.config.server.origins, own).handle
+        origins = lambda: self._relay.config.server.origins  # noqa: E731
+        elsewhere = PassThrough(self._relay, admission).handler_for
+        self.handle = Middleware(router, origins, own, elsewhere).handle
         """Answers a request."""
         reports: UrlRouter[Handler] = UrlRouter()
         health = HealthEndpoints(self._relay, self._telemetry.metrics)
@@ -105,11 +109,12 @@ class App:
 
     def _routes(self, admission: Admission, sessions: Sessions) -> list[Route | ModelRoute]:
         relay = self._relay
-        count = CountEndpoints(relay, sessions)
+        count, embed = CountEndpoints(relay, sessions), EmbeddingEndpoints(relay)
         routes: list[Route | ModelRoute] = [
             *HealthEndpoints(relay, admission.telemetry.metrics).routes,
-            *GenerationEndpoints(relay, sessions, count).routes,
+            *GenerationEndpoints(relay, sessions, count, embed).routes,
             *count.routes,
+            *embed.routes,
             *ModelEndpoints(relay).routes,
             *ConversationEndpoints(sessions).routes,
             *receipt_routes(relay.receipts),

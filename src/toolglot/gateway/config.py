@@ -206,6 +206,9 @@ class Provider(_Table, frozen=True, kw_only=True):
     values: Mapping[str, str] = {}
     """What stands for the words in braces of the provider's address, such as `region`."""
 
+    pass_through: bool | None = None
+    """Whether `/NAME/…` passes requests on as they are; none: where clients need no keys."""
+
     proxy: str | None = None
     timeouts: Timeouts = Timeouts()
     retries: Annotated[int, Meta(ge=0)] = 2

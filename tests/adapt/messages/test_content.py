@@ -5,8 +5,9 @@ from msgspec.structs import replace
 from tests.wires import asking, assistant, call, pair, result, user, words
 
 from toolglot import get_protocol, ir
-from toolglot.adapt.messages.content import accepts, adapt_content, describe, label, readable
+from toolglot.adapt.messages.content import accepts, adapt_content, describe, label
 from toolglot.ir import Audio, Document, FileRef, Image, Inline, Opaque, PlainText, Remote, Text
+from toolglot.wire.told import text_in
 
 PNG = Image(source=Inline(media_type="image/png", data="aGk="))
 HERON = Image(source=Remote(url="https://a.example/heron.png"))
@@ -189,7 +190,7 @@ def test_a_refusal_is_told_as_text():
     ],
 )
 def test_what_can_be_read(value, text):
-    assert readable(value) == text
+    assert text_in(value) == text
 
 
 def test_parts_of_one_protocol_only():
@@ -197,8 +198,8 @@ def test_parts_of_one_protocol_only():
     said = Opaque(protocol="openai-responses", type="agent_message", value={"content": "found"})
     mute = Opaque(protocol="openai-responses", type="thing", value={"x": 1})
     there, ctx = adapted(asking(assistant(said, mute)), "openai-responses", "anthropic")
-    assert there.messages[0].parts == (Text(text="found"),)
-    assert [code for code, _ in notes(ctx)] == ["part-dropped", "part-dropped"]
+    assert "\n> found\n" in words(there.messages[0])
+    assert [code for code, _ in notes(ctx)] == ["part-told", "part-dropped"]
     own = asking(assistant(replace(said, protocol="anthropic")))
     assert adapted(own, "openai-responses", "anthropic")[0] is own
 

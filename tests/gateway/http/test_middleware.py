@@ -73,7 +73,7 @@ def test_a_base_url_with_too_much_at_its_end_gets_a_hint(base, path):
 
 
 def test_a_path_that_leads_nowhere_is_told_where_to_ask():
-    status, _, text = ask("POST", "/v1/embeddings", json={})
+    status, _, text = ask("POST", "/v1/rerank", json={})
     assert status == 404
     assert all(place in text for place in ("/v1/messages", "/v1/chat/completions", "/api/chat"))
 
@@ -101,9 +101,7 @@ def test_an_unknown_path_has_a_code_that_no_unknown_model_has(path, headers, cod
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/v1/embeddings", "serves no embeddings; ask a provider for them directly;"),
-        ("/api/embed", "serves no embeddings;"),
-        ("/v1/completions", "no completions of plain text; /v1/chat/completions takes"),
+        ("/v1/images", "serves no images; ask a provider for them at /PROVIDER/v1/images;"),
         ("/v1/messages/batches", "serves no batches;"),
         ("/v1/audio/transcriptions", "serves no speech and transcriptions;"),
         ("/api/pull", "serves no downloads of models;"),
@@ -144,7 +142,7 @@ def test_a_wrong_method_is_told_the_right_one(method, path, allowed):
     assert f"takes {allowed}" in text
 
 
-@pytest.mark.parametrize("path", ["m:embedContent", "m", ":generateContent", "..:generateContent"])
+@pytest.mark.parametrize("path", ["m:embed", "m", ":generateContent", "..:generateContent"])
 def test_what_is_no_question_to_a_model_is_not_answered(path):
     status, _, text = ask("POST", f"/v1beta/models/{path}", json={})
     assert status == 404

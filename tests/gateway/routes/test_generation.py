@@ -20,6 +20,8 @@ PATHS = {
     "/responses": {"model": "m", "input": "Hello"},
     "/api/chat": {**CHAT, "stream": False},
     "/api/generate": {"model": "m", "prompt": "Hello", "stream": False},
+    "/v1/completions": {"model": "m", "prompt": "Hello"},
+    "/completions": {"model": "m", "prompt": "Hello"},
     "/v1/models/m:generateContent": CONTENTS,
     "/v1beta/models/m:generateContent": CONTENTS,
     "/v1alpha/models/m:generateContent": CONTENTS,
@@ -63,10 +65,24 @@ def test_one_prompt_in_lines():
     assert (status, json.loads(body)) == (400, {"error": "prompt: expected string"})
 
 
+def test_one_prompt_in_events():
+    _, headers, body = ask("/v1/completions", {"model": "m", "prompt": "Hello", "stream": True})
+    assert headers["Content-Type"].startswith("text/event-stream")
+    *chunks, end = [line[6:] for line in body.splitlines() if line]
+    assert end == b"[DONE]"
+    read = [json.loads(chunk) for chunk in chunks]
+    assert {chunk["object"] for chunk in read} == {"text_completion"}
+    assert "demo" in "".join(chunk["choices"][0]["text"] for chunk in read if chunk["choices"])
+    status, _, body = ask("/v1/completions", {"model": "m", "prompt": "Hello", "suffix": "s"})
+    assert status == 400
+    assert json.loads(body)["error"]["message"].startswith("suffix: a chat model does not")
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
         ("/v1beta/models/m:streamGenerateContent", CONTENTS),
+        ("/v1/completions", {"model": "m", "prompt": "Hello", "stream": True}),
         ("/api/generate", {"model": "m", "prompt": "Hello"}),
         ("/api/generate", {"model": "m", "prompt": "Hello", "stream": False}),
     ],

@@ -37,6 +37,7 @@ from toolglot.ir import (
     ToolResult,
 )
 from toolglot.surface import Surface
+from toolglot.wire.told import quoted, text_in
 
 Media = Image | Document | Audio
 
@@ -245,9 +246,18 @@ class Walk:
             # All tools are declared at once here, so nothing else is needed.
             self._ctx.note("part-replaced", path, "replaced by a text that names the tool", "info")
             return Text(text=f"This tool can be called now: {part.value[found]}")
-        words = readable(part.value)
-        self._ctx.note("part-dropped", path, f"{self._target.name} has no {part.type}")
-        return Text(text=words) if words else None
+        return self._told(part, path)
+
+    def _told(self, part: Opaque, path: str) -> Part | None:
+        """What the model is told of a part that has no form here."""
+        teller = self._source.told.get(part.type) if part.protocol == self._source.name else None
+        title, words = teller(part.value) if teller else (part.type, text_in(part.value))
+        if not words or self._ctx.options.foreign_parts == "drop":
+            self._ctx.note("part-dropped", path, f"{self._target.name} has no {part.type}")
+            return None
+        words_of_note = f"{self._target.name} has no {part.type}; it is told in a quoted text"
+        self._ctx.note("part-told", path, words_of_note)
+        return Text(text=quoted(title, words))
 
     def same(self, part: Part, _place: str, _path: str) -> Part:
         """A part that needs nothing."""
@@ -398,14 +408,3 @@ def describe(part: Media) -> str:
     name = getattr(part, "name", None)
     media = source.media_type if isinstance(source, Inline) else "text"
     return f"{kind} {name} ({media})" if name else f"{kind} ({media})"
-
-
-def readable(value: Any) -> str:
-    """The text in a part of another protocol: its `text`, or that in its `content`."""
-    if isinstance(value, dict):
-        if isinstance(value.get("text"), str):
-            return str(value["text"])
-        return readable(value.get("content"))
-    if isinstance(value, list):
-        return "\n".join(words for each in value if (words := readable(each)))
-    return value if isinstance(value, str) else ""

@@ -26,8 +26,9 @@ class OutboundRequest(Struct, frozen=True, kw_only=True):
     """A request as it is sent to a provider."""
 
     url: str
+    method: str = "POST"
     data: bytes | None = None
-    """The body; None: a GET without one."""
+    """The body; None: there is none."""
     query: Mapping[str, str] = {}
     headers: Mapping[str, str] = {}
     timeouts: Timeouts = Timeouts()
@@ -62,7 +63,7 @@ class Client:
         wait = request.timeouts
         try:
             return await self._pool.request(
-                "POST",
+                request.method,
                 request.url,
                 data=request.data,
                 query=request.query,

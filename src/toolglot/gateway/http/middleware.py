@@ -31,9 +31,6 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "audio": "speech and transcriptions",
     "batches": "batches",
     "cachedContents": "cached contents",
-    "completions": "completions of plain text; /v1/chat/completions takes conversations",
-    "embed": "embeddings",
-    "embeddings": "embeddings",
     "files": "files",
     "fine_tuning": "fine-tuning",
     "images": "images",
@@ -43,6 +40,10 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 }
 """What clients ask for besides conversations, by a word of its path."""
 _log: Final = getLogger("toolglot")
+
+
+def _nothing(_request: HttpRequest) -> Handler | None:
+    return None
 
 
 class Middleware:
@@ -55,8 +56,11 @@ class Middleware:
         router: UrlRouter[Handler],
         origins: Origins,
         own_host: Callable[[str], bool] | None = None,
+        elsewhere: Callable[[HttpRequest], Handler | None] = _nothing,
     ) -> None:
         self._router, self._origins, self._own_host = router, origins, own_host
+        self._elsewhere = elsewhere
+        """Finds what answers at a path that has no route."""
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """One coroutine and not several, because each is resumed whenever something was awaited."""
@@ -76,6 +80,9 @@ class Middleware:
             if isinstance(found, Found):
                 request.match = found.match
                 return await found.route(request)
+            other = None if found else self._elsewhere(request)
+            if other is not None:
+                return await other(request)
             return self._unknown(request, found)
         except Exception as problem:  # noqa: BLE001 - the client gets an error in any case
             return _failed(request, problem)
@@ -171,14 +178,13 @@ def _abort(request: HttpRequest) -> NoReturn:
 
 
 def _elsewhere(words: tuple[str, ...]) -> str:
-    """What is served, and what is known to be served by others only."""
+    """What is served, and what is known to be served by providers only."""
     served = f"; the paths of the protocols are {', '.join(_PATHS)}"
     asked = next((_ELSEWHERE[word] for word in words if word in _ELSEWHERE), None)
     if asked is None:
         return served
-    what, _, instead = asked.partition("; ")
-    advice = instead or "ask a provider for them directly"
-    return f": the gateway serves no {what}; {advice}{served}"
+    path = "/".join(words)
+    return f": the gateway serves no {asked}; ask a provider for them at /PROVIDER/{path}{served}"
 
 
 def is_allowed(origin: str, patterns: Iterable[str]) -> bool:

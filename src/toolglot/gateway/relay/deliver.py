@@ -31,7 +31,6 @@ from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.http1.server_response import StreamedHttpResponse
 from toolglot.ir import ApiError, Response
-from toolglot.receipt import Receipt
 from toolglot.registry import get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.wire.sse import SseDecoder
@@ -431,10 +430,7 @@ class Delivery:
 
     def _own_headers(self, attempt: Attempt | None) -> dict[str, str]:
         """The headers that the gateway adds to an answer."""
-        headers = {"x-request-id": self._request.id}
-        receipt = self._telemetry.receipt
-        if receipt:
-            headers["x-toolglot-receipt"] = _summary(receipt)
+        headers = {"x-request-id": self._request.id, **self._telemetry.receipt_header()}
         if attempt is not None:
             headers["x-toolglot-provider"] = attempt.target.name
         return headers
@@ -486,8 +482,3 @@ def _missing_path(attempt: Attempt, reply: Reply, body: bytes) -> ApiError | Non
     if upstream is None or not is_missing_path(reply.status, body):
         return None
     return wrong_base_url(upstream, attempt.exchange.provider, reply.url)
-
-
-def _summary(receipt: Receipt) -> str:
-    counts = " ".join(f"{name}={n}" for name, n in receipt.counts().items() if n)
-    return f"{counts}; {','.join(receipt.codes())}"

@@ -103,6 +103,37 @@ class ArrayFraming:
         return lead + payload
 
 
+def _changed(data: bytes, change: Callable[[Json], Json]) -> bytes:
+    body = jsontext.decode(data)
+    return jsontext.encode(change(body) if isinstance(body, dict) else body)
+
+
+class EventFraming:
+    """Each server-sent event of a stream, or a whole answer, in another form."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, change: Callable[[Json], Json]) -> None:
+        self._change = change
+        self._events = SseDecoder()
+
+    def whole(self, data: bytes) -> bytes:
+        return _changed(data, self._change)
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that these bytes complete."""
+        return b"".join(self._event(payload) for _, payload in self._events.feed(data))
+
+    def close(self) -> bytes:
+        """The last event, if nothing ended it."""
+        return b"".join(self._event(payload) for _, payload in self._events.close())
+
+    def _event(self, payload: bytes) -> bytes:
+        # What is no object is the mark of the end.
+        changed = self.whole(payload) if payload.startswith(b"{") else payload
+        return b"data: %b\n\n" % changed
+
+
 class LineFraming:
     """Each line of a stream, or a whole answer, in another form."""
 
@@ -113,8 +144,7 @@ class LineFraming:
         self._lines = NdjsonDecoder()
 
     def whole(self, data: bytes) -> bytes:
-        body = jsontext.decode(data)
-        return jsontext.encode(self._change(body) if isinstance(body, dict) else body)
+        return _changed(data, self._change)
 
     def feed(self, data: bytes) -> bytes:
         """The lines that these bytes complete."""

@@ -15,8 +15,6 @@ from toolglot.attempts import (
     Attempts,
     Deliver,
     GiveUp,
-    NoReply,
-    ReplyStarted,
     ReplyUnusable,
     Step,
 )
@@ -32,12 +30,12 @@ from toolglot.gateway.relay.deliver import Delivery, OpenedStream, Outcomes
 from toolglot.gateway.relay.keep_alive import OpenStreams
 from toolglot.gateway.relay.learned_facts import LearnedFacts
 from toolglot.gateway.relay.mend_request import RequestMender
-from toolglot.gateway.relay.providers import Upstream, make_upstreams
+from toolglot.gateway.relay.plain_requests import outcome_of, remember_outcome
+from toolglot.gateway.relay.providers import make_upstreams
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
-from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply
 from toolglot.http1.server_response import HttpResponse
@@ -85,7 +83,7 @@ class Relay:
         """Write the answer to a request, or the error that it ends in."""
         delivery = self._delivery(request, writer, telemetry)
         try:
-            targets = self._targets(request)
+            targets = self.targets_for(request)
             attempts, attempt = _attempts(targets), None
             mender = RequestMender(request, telemetry, session, self._memory, self.learned)
             step: Step = attempts.start()
@@ -125,7 +123,8 @@ class Relay:
             delivery.settled()
         return writer.response
 
-    def _targets(self, request: IncomingRequest) -> list[Target]:
+    def targets_for(self, request: IncomingRequest) -> list[Target]:
+        """The targets that may answer a request, in their order."""
         affinity = request.affinity if self.router.wants_affinity else b""
         targets = self.router.targets(request.model, affinity)
         if not targets:
@@ -178,8 +177,8 @@ class Relay:
                 and await mender.is_mendable(attempt, reply)
             )
         jitter = random.random()  # noqa: S311 - not for secrets
-        after = attempts.after(_outcome(upstream.name, reply, mendable=mendable), jitter=jitter)
-        _learn(upstream, key, after)
+        after = attempts.after(outcome_of(upstream.name, reply, mendable=mendable), jitter=jitter)
+        remember_outcome(upstream, key, after)
         retries = isinstance(after, Ask) and (after.retry or after.mended)
         if isinstance(after, Ask) and after.retry:
             telemetry.retried()
@@ -196,29 +195,6 @@ class Relay:
 def _attempts(targets: list[Target]) -> Attempts:
     now = time.monotonic()
     return Attempts([target.candidate(now) for target in targets])
-
-
-def _outcome(
-    provider: str, reply: Reply | SendFailure, *, mendable: bool
-) -> NoReply | ReplyStarted:
-    """What happened, in the terms of `toolglot.attempts`."""
-    if not isinstance(reply, SendFailure):
-        return ReplyStarted.of(reply.status, reply.headers, time.time(), mendable=mendable)
-    if reply.reason == "timeout":
-        return NoReply(error=errors.timed_out(provider))
-    error = errors.unreachable(provider, scrub(reply.detail))
-    return NoReply(error=error, stale=reply.reason == "stale")
-
-
-def _learn(upstream: Upstream, key: str | None, step: Step) -> None:
-    """Remember for other requests what a step says of the provider that was asked."""
-    now = time.monotonic()
-    if step.key_rest:
-        upstream.keys.cool(key, now + step.key_rest)
-    if step.healthy:
-        upstream.health.good()
-    elif step.healthy is False:
-        upstream.health.bad(now)
 
 
 def _demo_response(attempt: Attempt) -> Response:

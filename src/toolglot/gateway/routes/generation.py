@@ -1,14 +1,16 @@
 """Requests to a model, in each protocol at its own path."""
 
 from collections.abc import Awaitable
+from typing import Final
 
 from msgspec.structs import replace
 
 from toolglot.gateway.http.response_writers import ResponseWriter
 from toolglot.gateway.incoming import IN_PATH, IncomingRequest
-from toolglot.gateway.relay.reframe import ArrayFraming, LineFraming, ReframedWriter
+from toolglot.gateway.relay.reframe import ArrayFraming, EventFraming, LineFraming, ReframedWriter
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.count_tokens import CountEndpoints
+from toolglot.gateway.routes.embedding_routes import EmbeddingEndpoints
 from toolglot.gateway.routes.route import ModelRoute
 from toolglot.gateway.state.sessions import Sessions, SessionWriter
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
@@ -17,12 +19,17 @@ from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
 
+_FRAMINGS: Final = (EventFraming, LineFraming)
+
 
 class GenerationEndpoints:
     """The handlers, over one relay."""
 
-    def __init__(self, relay: Relay, sessions: Sessions, count: CountEndpoints) -> None:
-        self._relay, self._sessions, self._count = relay, sessions, count
+    def __init__(
+        self, relay: Relay, sessions: Sessions, count: CountEndpoints, embed: EmbeddingEndpoints
+    ) -> None:
+        self._relay, self._sessions = relay, sessions
+        self._count, self._embed = count, embed
 
     @property
     def routes(self) -> tuple[ModelRoute, ...]:
@@ -58,9 +65,11 @@ class GenerationEndpoints:
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
     ) -> Awaitable[HttpResponse]:
         """Where the path has the model and the operation."""
-        count = PROTOCOLS[request.protocol].API.count
-        if count is not None and request.path.endswith(count.path):
+        api = PROTOCOLS[request.protocol].API
+        if api.count is not None and request.path.endswith(api.count.path):
             return self._count.by_path(request, writer, telemetry)
+        if any(request.path.endswith(each.path) for each in api.embeddings):
+            return self._embed.embed(request, writer, telemetry)
         if request.stream and request.query.get("alt") != "sse":
             writer = ReframedWriter(writer, ArrayFraming())
         return self._relay.answer(request, writer, telemetry)
@@ -84,5 +93,8 @@ class GenerationEndpoints:
             raise AssertionError  # pragma: no cover - the route exists because there is one
         body = jsontext.encode(endpoint.request(read_body(request.body)))
         request = replace(request, body=body, path=module.SURFACE.path)
-        framing = LineFraming(endpoint.response)
+        media_type = module.SURFACE.stream.media_type
+        framing = next(each for each in _FRAMINGS if each.media_type == media_type)(
+            endpoint.response
+        )
         return self._relay.answer(request, ReframedWriter(writer, framing), telemetry)

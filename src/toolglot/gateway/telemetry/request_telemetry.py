@@ -120,6 +120,14 @@ class RequestTelemetry:
             return self.record.receipt
         return self._exchange.receipt if self._exchange is not None else Receipt()
 
+    def receipt_header(self) -> dict[str, str]:
+        """The header that sums up the receipt, if anything was changed."""
+        receipt = self.receipt
+        if not receipt:
+            return {}
+        counts = " ".join(f"{name}={n}" for name, n in receipt.counts().items() if n)
+        return {"x-toolglot-receipt": f"{counts}; {','.join(receipt.codes())}"}
+
     def upstream_request(
         self,
         exchange: Exchange,
@@ -159,6 +167,10 @@ class RequestTelemetry:
         self._recording.translation(exchange)
         self._recording.continued_request(asked, echo, exchange.restored_state)
         self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
+
+    def asked(self, provider: str) -> None:
+        """A request that wants no answer of a model was sent to a provider."""
+        self.record.provider, self.record.sent = provider, True
 
     def trace_headers(self) -> dict[str, str]:
         """The headers that let a provider join the trace."""

@@ -4,6 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.anthropic._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
+from toolglot.protocols.anthropic._told import TOLD
 from toolglot.surface import (
     CacheSupport,
     CallSupport,
@@ -73,6 +74,7 @@ SURFACE: Final = Surface(
     requires_max_tokens=True,
     client_tools=CLIENT_TOOLS,
     found_tools={"tool_reference": "tool_name"},
+    told=TOLD,
     minor=frozenset(
         {
             "cache_control",

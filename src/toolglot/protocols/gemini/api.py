@@ -9,6 +9,7 @@ from typing import Final
 from toolglot.api import Api, CountEndpoint, ModelInfo
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
+from toolglot.protocols.gemini._embeddings import EMBEDDINGS
 from toolglot.wire.json_values import member
 
 _REQUEST: Final = "generateContentRequest"
@@ -52,7 +53,13 @@ def _with_code(body: Json, code: str) -> Json:
 
 
 API: Final = Api(
-    operations={"generateContent": False, "streamGenerateContent": True, "countTokens": False},
+    operations={
+        "generateContent": False,
+        "streamGenerateContent": True,
+        "countTokens": False,
+        **{each.path[1:]: False for each in EMBEDDINGS},
+    },
+    embeddings=EMBEDDINGS,
     path_versions=("v1", "v1beta", "v1alpha"),
     key_header="x-goog-api-key",
     key_prefix="",

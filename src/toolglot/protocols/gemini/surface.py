@@ -5,6 +5,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, StopKind
 from toolglot.protocols.gemini._hosted_tools import HOSTED_TOOLS
+from toolglot.protocols.gemini._told import TOLD
 from toolglot.surface import (
     CallSupport,
     IdentifierRule,
@@ -64,6 +65,7 @@ SURFACE: Final = Surface(
     path="/v1beta/models/{model}:generateContent",
     model_at=("modelVersion",),
     models="/v1beta/models",
+    told=TOLD,
     answer={"created": "createTime"},
     answer_members={
         "id": "responseId",

@@ -7,6 +7,7 @@ from typing import Final
 
 from toolglot.api import Api, ModelInfo, PromptEndpoint, ShowEndpoint
 from toolglot.ir import Json
+from toolglot.protocols.ollama._embeddings import EMBEDDINGS
 from toolglot.protocols.ollama._generate import chat_request, generate_response
 
 _DETAILS: Final[Json] = {
@@ -57,6 +58,7 @@ API: Final = Api(
     show=ShowEndpoint(path="/api/show", describe=_describe),
     running_path="/api/ps",
     version_path="/api/version",
+    embeddings=EMBEDDINGS,
     is_response=_is_message,
     is_event=_is_message,
     is_error=lambda value: isinstance(value.get("error"), str),

@@ -6,8 +6,10 @@ Shapes were read in the types of the `openai` package 3.49.0 (2026-11-15).
 from collections.abc import Sequence
 from typing import Any, Final
 
-from toolglot.api import Api, ModelInfo
+from toolglot.api import Api, ModelInfo, PromptEndpoint
 from toolglot.ir import Json
+from toolglot.protocols.openai_chat._completions import chat_request, completion_response
+from toolglot.protocols.openai_chat._embeddings import EMBEDDINGS
 from toolglot.wire.json_values import members
 
 
@@ -31,6 +33,10 @@ API: Final = Api(
     assumed=True,
     model=_model,
     model_list=_model_list,
+    prompt=PromptEndpoint(
+        path="/v1/completions", request=chat_request, response=completion_response
+    ),
+    embeddings=EMBEDDINGS,
     is_response=lambda value: _has_choices(value, "message"),
     is_event=lambda value: _has_choices(value, "delta"),
     is_error=lambda value: isinstance(value.get("error"), dict),

@@ -4,6 +4,7 @@ from typing import Final
 
 from toolglot.ir import ErrorKind, Json, StopKind
 from toolglot.protocols.openai_responses._hosted_tools import CLIENT_TOOLS, HOSTED_TOOLS
+from toolglot.protocols.openai_responses._told import TOLD
 from toolglot.surface import (
     CallSupport,
     IdentifierRule,
@@ -62,6 +63,7 @@ SURFACE: Final = Surface(
     name=NAME,
     earlier_keys=frozenset({"previous_response_id", "conversation"}),
     template_keys=frozenset({"prompt"}),
+    told=TOLD,
     path="/v1/responses",
     model_at=("model", "response.model"),
     headers=frozenset({"openai-beta"}),
