@@ -194,9 +194,9 @@ def test_what_the_provider_keeps_is_named_when_it_is_left_behind():
     assert {"previous_interaction_id", "background"} <= {note.path for note in receipt.losses}
 
 
-def test_an_agent_has_no_model_and_is_named():
+def test_an_agent_is_asked_in_place_of_a_model_and_is_named():
     body = load("request", "agent")
-    assert decode(body).model == ""
+    assert decode(body).model == body["agent"]
     _, receipt = translate_request(body, source="gemini-interactions", target="openai-chat")
     assert {"agent", "agent_config"} <= {note.path for note in receipt.losses}
 

@@ -158,7 +158,7 @@ def decode_output_step(fields: Fields, *, follows: bool) -> tuple[Part, ...]:
         return parts
     if kind in (THOUGHT, CALL):
         return (_decode_other(fields),)
-    if type(kind) is not str:
+    if type(kind) is not str and "role" not in fields:
         fields.text("type")
     return (Opaque(protocol=NAME, type=str(kind), value=fields.whole()),)
 
@@ -214,9 +214,10 @@ def encode_part_steps(part: Part, ctx: Context) -> Iterator[Json]:
 def decode_thought(fields: Fields) -> Reasoning:
     """What the model thought: its state, and a summary if that was asked for."""
     fields.constant("type", THOUGHT)
-    return Reasoning(
-        summary=_decode_summary(fields), signature=_signature(fields), extras=fields.rest()
-    )
+    summary, signature = _decode_summary(fields), _signature(fields)
+    if not summary and signature is None and not fields.document.ctx.in_protocol:
+        fields.note("field-minor", "", "a thought that says nothing")
+    return Reasoning(summary=summary, signature=signature, extras=fields.rest())
 
 
 def _encode_thought(part: Reasoning, _ctx: Context) -> Json:
@@ -257,7 +258,9 @@ def decode_call(fields: Fields) -> ToolCall:
     fields.constant("type", CALL)
     call_id, made = _call_id(fields, "id")
     given, signature = take_arguments(fields, "arguments"), _signature(fields)
-    variants: Json = {} if given is not None else {"without": ("arguments",)}
+    found = {"id": not made, "arguments": given is not None}
+    without = tuple(key for key, is_there in found.items() if not is_there)
+    variants: Json = {"without": without} if without else {}
     if signature is not None:
         variants["signed"] = True
     return ToolCall(
@@ -272,11 +275,12 @@ def decode_call(fields: Fields) -> ToolCall:
 
 def _encode_call(part: ToolCall, ctx: Context) -> Json:
     wire: Json = {"type": CALL}
-    if not part.id_made or ctx.foreign(NAME):
+    without = () if ctx.foreign(NAME) else variants_of(part).get("without", ())
+    if "id" not in without:
         wire["id"] = part.id
     wire["name"] = part.name
     arguments = arguments_object(part, ctx)
-    if arguments or "arguments" not in variants_of(part).get("without", ()):
+    if arguments or "arguments" not in without:
         wire["arguments"] = arguments
     if part.signature is not None and _signs_itself(part):
         wire["signature"] = part.signature
@@ -342,7 +346,7 @@ def _are_contents(value: Any) -> bool:
 def _encode_result(part: ToolResult, ctx: Context) -> Json:
     own = part.extras.get(NAME)
     wire: Json = {"type": RESULT}
-    if not part.id_made or ctx.foreign(NAME):
+    if own is None or not part.id_made or ctx.foreign(NAME):
         wire["call_id"] = part.id
     if part.name is not None:
         wire["name"] = part.name

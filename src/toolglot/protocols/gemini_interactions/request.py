@@ -26,6 +26,7 @@ from toolglot.protocols.gemini_interactions.tools import (
     encode_choice,
     encode_tools,
 )
+from toolglot.source_paths import Places, places_of_messages
 from toolglot.wire.fields import Fields, WireDocument, merge, read_settings, write_settings
 from toolglot.wire.message import WireRequest
 from toolglot.wire.parts import cannot_carry
@@ -44,8 +45,10 @@ _OTHER_FORMATS: Final = ("image", "audio", "video")
 def decode_request(wire: WireRequest, ctx: Context) -> Request:
     """The interlingua of a request."""
     fields = Fields(wire.body, WireDocument(ctx, NAME, SURFACE.minor))
-    model = fields.text("model") if fields.peek("model") else ""
+    model, variants = _decode_model(fields)
     messages, wire_form = _decode_input(fields)
+    if wire_form and ctx.source is not None:
+        ctx.places = _places(messages, wire_form)
     tools = decode_tools(fields)
     config = fields.maybe_fields("generation_config")
     settings: Json = {}
@@ -65,13 +68,14 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
         **read_settings(fields, SETTINGS),
         **settings,
         wire_form=wire_form,
-        extras=fields.rest(),
+        extras=with_variants(fields.rest(), variants),
     )
 
 
 def encode_request(request: Request, ctx: Context) -> WireRequest:
     """The wire form of a request."""
-    body: Json = {"model": request.model} if request.model else {}
+    key = "agent" if "agent" in variants_of(request) and not ctx.foreign(NAME) else "model"
+    body: Json = {key: request.model} if request.model else {}
     _encode_input(body, request, ctx)
     if request.system is not None:
         _encode_system(body, request.system, ctx)
@@ -99,6 +103,17 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     return WireRequest(body=merge(body, request.extras, NAME), path=SURFACE.path)
 
 
+def _decode_model(fields: Fields) -> tuple[str, Json]:
+    """The model, or the agent that is asked in its place, and which of the two it is."""
+    if fields.peek("model"):
+        return fields.text("model"), {}
+    if not fields.peek("agent"):
+        return "", {}
+    if not fields.document.ctx.in_protocol:
+        fields.note("value-mapped", "agent", "an agent is asked for as a model")
+    return fields.text("agent"), {"agent": True}
+
+
 # --- messages -------------------------------------------------------------------------------------
 
 
@@ -119,6 +134,15 @@ def _decode_input(fields: Fields) -> tuple[tuple[Message, ...], str]:
     if given and not are_steps(given):
         return (_user(decode_content(fields.take("input"), fields, "input")),), _CONTENTS
     return tuple(map(decode_step, fields.each("input"))), ""
+
+
+def _places(messages: tuple[Message, ...], wire_form: str) -> Places:
+    """Where the contents of an input stand that is one message."""
+    places = places_of_messages(SURFACE, messages)
+    listed = wire_form == _CONTENTS
+    for index, part in enumerate(messages[0].parts if wire_form != _STEP else ()):
+        places.move(part, f"input[{index}]" if listed else "input")
+    return places
 
 
 def _user(parts: tuple[Any, ...]) -> Message:
@@ -285,7 +309,7 @@ def _encode_labels(body: Json, metadata: Json, ctx: Context) -> None:
     for key in metadata.keys() - labels.keys():
         path = f"{ctx.setting('metadata')}.{key}"
         ctx.note("field-dropped", path, "labels take short words in lower case only")
-    if labels:
+    if labels or not metadata:
         body["labels"] = labels
 
 

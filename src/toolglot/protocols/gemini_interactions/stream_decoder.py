@@ -102,8 +102,6 @@ class StreamDecoder(BaseStreamDecoder):
         """The open steps, by their index."""
         self._count_steps = 0
         self._status: Any = None
-        self._last = ""
-        """The kind of the last step that had parts."""
         self._called = self._marked = False
         self._more: Json = {}
         """What status updates say of the whole answer."""
@@ -320,7 +318,6 @@ class StreamDecoder(BaseStreamDecoder):
 
     def _start(self, step: _Step, part: Part) -> PartStarted:
         step.began = True
-        self._last = step.kind
         return self._parts.start(step.number, part)
 
     def _stopped(self, value: Json) -> Iterator[Event]:
@@ -360,7 +357,7 @@ class StreamDecoder(BaseStreamDecoder):
     def _whole(self, step: _Step, part: Part) -> Iterator[Event]:
         """A part that comes at once."""
         yield from self._end_part(step)
-        if not step.began and step.kind == MODEL and (step.members or self._last == MODEL):
+        if not step.began and step.kind == MODEL and step.members:
             part = with_step(part, step.members)
         index = self._parts.count
         for event in unfold_part(index, part):
@@ -452,7 +449,7 @@ class StreamDecoder(BaseStreamDecoder):
             return
         if not step.text:
             part: Part = Text(text="")
-            if not step.began and (step.members or self._last == MODEL):
+            if not step.began and step.members:
                 part = with_step(part, step.members)
             step.texts = SentText(_LONGEST_CITED)
             yield self._start(step, part)
