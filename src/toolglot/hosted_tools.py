@@ -2,7 +2,7 @@
 
 Some the provider runs, some the client. What a protocol does not declare has no counterpart
 elsewhere and is left out with a note: computer and browser use, image generation, file search,
-remote MCP servers, maps, and a tool search that the server does.
+remote MCP servers, maps.
 """
 
 from collections.abc import Mapping

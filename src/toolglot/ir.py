@@ -248,6 +248,10 @@ class FunctionTool(Value, frozen=True, kw_only=True, tag="function"):
     description: str | None = None
     parameters: Json | None = None
     strict: bool | None = None
+    examples: tuple[Json, ...] = ()
+    """Arguments as they may be."""
+    deferred: bool | None = None
+    """The model is told of it only when a search has found it."""
     cache: CacheMark | None = None
     extras: Extras = NO_EXTRAS
 

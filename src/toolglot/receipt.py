@@ -116,6 +116,9 @@ CATALOGUE: Final[dict[str, Code]] = {
         "the target has no keywords for some limits of the schema, so the descriptions tell them; "
         "calls are checked against them",
     ),
+    "examples-described": Code(
+        "info", "examples of arguments are given in the description of the tool"
+    ),
     "schema-loosened": Code(
         "lossy", "the target has no keywords for some limits of the schema, so they were dropped"
     ),

@@ -227,6 +227,12 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     explicit_strict: bool = False
     """Whether a tool is strict should be said: servers take silence for different things."""
 
+    examples: bool = False
+    """A tool can have examples of its arguments."""
+
+    defers: bool = False
+    """A tool can be left to a search for tools."""
+
     strict_default: bool | None = False
     """What a tool without `strict` means; None: the protocol has no such field."""
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.wires import asking, pair, tool, user
 
-from toolglot import Options, ir
+from toolglot import Options, ir, translate_request
 from toolglot.adapt.tools.definitions import (
     EMPTY_SCHEMA,
     adapt_choice,
@@ -253,3 +253,71 @@ def test_strict_tools_have_only_so_many_optional_parameters():
     assert sum(bool(each.strict) for each in there.tools) == 8
     few = asking(user("hi"), tools=tools[:8])
     assert limit_strict(few, ctx) is few
+
+
+# --- examples, and tools that wait for a search ---------------------------------------------------
+
+SEARCHES = {
+    "anthropic": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+    "openai-responses": {"type": "tool_search"},
+}
+
+
+def declared(source, tool, *more):
+    """What a request with a tool declares in another protocol, and the notes on it."""
+    if source == "anthropic":
+        one = {"name": "f", "input_schema": {"type": "object"}, **tool}
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}
+    else:
+        one = {"type": "function", "name": "f", "parameters": {"type": "object"}, **tool}
+        body = {"model": "m", "input": "x"}
+    body["tools"] = [one, *more]
+
+    def to(target):
+        wire, receipt = translate_request(body, source=source, target=target)
+        return wire.body.get("tools"), {note.code: note.path for note in receipt}
+
+    return to
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("anthropic", "openai-responses"), ("openai-responses", "anthropic")],
+)
+def test_a_search_for_tools_has_a_counterpart(source, target):
+    tools, codes = declared(source, {"defer_loading": True}, SEARCHES[source])(target)
+    assert [tool.get("defer_loading") for tool in tools] == [True, None]
+    assert {key: tools[1][key] for key in SEARCHES[target]} == SEARCHES[target]
+    assert codes["tool-mapped"] == "tools[1]"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (source, target)
+        for source in SEARCHES
+        for target in ("anthropic", "openai-responses", "openai-chat", "gemini")
+        if source != target
+    ],
+)
+def test_without_a_search_all_tools_are_there_at_once(source, target):
+    tools, codes = declared(source, {"defer_loading": True})(target)
+    assert "defer_loading" not in str(tools)
+    assert codes["field-minor"] == "tools[0].defer_loading"
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "openai-chat", "gemini", "ollama"])
+def test_examples_are_described(target):
+    examples = [{"city": "Köln"}, {"city": "Rom", "days": 2}]
+    tool = {"description": "The weather.", "input_examples": examples}
+    tools, codes = declared("anthropic", tool)(target)
+    words = 'The weather.\n\nExamples of arguments:\n{"city":"Köln"}\n{"city":"Rom","days":2}'
+    assert words in [each["description"] for each in functions(tools)]
+    assert codes["examples-described"] == "tools[0].input_examples"
+
+
+def functions(tools):
+    """All objects in declarations that have a description."""
+    for one in tools:
+        inner = one.get("functionDeclarations") or [one.get("function") or one]
+        yield from (each for each in inner if "description" in each)

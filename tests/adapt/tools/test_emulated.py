@@ -423,10 +423,13 @@ def test_one_protocol_on_both_sides_is_no_way_around_it():
 
 def test_what_stays_in_its_protocol_says_what_text_cannot_hold():
     tool = {**BASH, "input_examples": [{"command": "ls"}], "strict": True}
-    _, receipt, _ = asked({**SESSION, "tools": [tool]}, target="anthropic")
-    found = {(note.code, note.path) for note in receipt.losses}
+    tool["eager_input_streaming"] = True
+    _, receipt, wire = asked({**SESSION, "tools": [tool]}, target="anthropic")
+    found = {(note.code, note.path) for note in receipt}
     assert ("strict-dropped", "tools[0]") in found
-    assert ("field-dropped", "tools[0].input_examples") in found
+    assert ("field-dropped", "tools[0].eager_input_streaming") in found
+    assert ("examples-described", "tools[0].input_examples") in found
+    assert "Examples of arguments" in str(wire.body["system"])
 
 
 def test_a_request_without_tools_and_calls_stays_as_it_is():

@@ -186,7 +186,7 @@ def test_a_search_of_chat_is_a_setting() -> None:
         {"type": "file_search", "vector_store_ids": ["v"]},
         {"type": "computer_use_preview", "display_width": 1, "display_height": 1},
         {"type": "mcp", "server_label": "x", "server_url": "https://mcp.example"},
-        {"type": "tool_search", "description": "find tools"},
+        {"type": "programmatic_tool_calling"},
         {"type": "shell", "environment": {"type": "container_auto"}},
         {"type": "unheard_of"},
     ],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from toolglot.adapt.tools.hosted import accepts_own
+from toolglot.adapt.tools.hosted import accepts_own, searches_tools
 from toolglot.context import Context
 from toolglot.ir import (
     CustomTool,
@@ -21,6 +21,7 @@ from toolglot.ir import (
 from toolglot.schema.required import MARKERS, filter_required
 from toolglot.schema.walk import schemas
 from toolglot.surface import Surface
+from toolglot.wire import jsontext
 from toolglot.wire.tool_cache import by_text, recall
 
 if TYPE_CHECKING:
@@ -56,10 +57,39 @@ def _adapted(tools: tuple[Tool, ...], ctx: Context) -> tuple[Tool, ...]:
     ]
     if len(placed) != len(tools):
         ctx.tool_paths = tuple(path for _, path in placed)
+    if any(isinstance(tool, FunctionTool) and tool.deferred is not None for tool in tools):
+        placed = _loaded(placed, target, ctx)
     silent = sum(isinstance(tool, FunctionTool) and tool.strict is None for tool in tools)
     if silent and target.tools.explicit_strict:
         ctx.note("strict-added", ctx.setting("tools"), f"{silent} of {len(tools)} left it out")
     return tuple(tool for tool, _ in placed)
+
+
+def _loaded(
+    placed: list[tuple[Tool, str]], target: Surface, ctx: Context
+) -> list[tuple[Tool, str]]:
+    """Tools that are declared at once, where no search would ever find those that wait for one."""
+    if target.tools.defers and searches_tools([tool for tool, _ in placed], target):
+        return placed
+    loaded, source = list[tuple[Tool, str]](), ctx.surfaces[0]
+    for each, path in placed:
+        tool = each
+        if isinstance(tool, FunctionTool) and tool.deferred is not None:
+            if tool.deferred:
+                where = f"{path}.{source.tools.member}defer_loading"
+                ctx.note("field-minor", where, "nothing searches for tools; it is declared at once")
+            tool = replace(tool, deferred=None)
+        loaded.append((tool, path))
+    return loaded
+
+
+def describe_examples(tool: FunctionTool, path: str, ctx: Context) -> FunctionTool:
+    """A tool whose examples are in its description."""
+    examples = "\n".join(jsontext.encode(each).decode() for each in tool.examples)
+    before = f"{tool.description}\n\n" if tool.description else ""
+    ctx.note("examples-described", f"{path}.input_examples")
+    described = f"{before}Examples of arguments:\n{examples}"
+    return replace(tool, description=described, examples=())
 
 
 def restrict_details(request: Request, ctx: Context) -> Request:
@@ -190,6 +220,8 @@ def _adapt_function(
     if tool.strict is None and target.tools.explicit_strict:
         changes["strict"] = False
     tool = _bare(tool, path, target, ctx)
+    if tool.examples and not target.tools.examples:
+        tool = describe_examples(tool, path, ctx)
     schema = tool.parameters
     if not schema:
         changes["parameters"] = EMPTY_SCHEMA

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.adapt.calls.pairing import pair_in_order
+from toolglot.adapt.tools.definitions import describe_examples
 from toolglot.context import Context, Options
 from toolglot.errors import InexpressibleError
 from toolglot.ir import (
@@ -76,11 +77,12 @@ def _functions(request: Request, ctx: Context) -> Iterator[FunctionTool]:
             ctx.note("strict-dropped", path, f"nothing enforces the schema of {tool.name}")
         if ctx.in_protocol:
             _note_extras(tool, path, ctx)
-        if tool.cache is None or _marks(ctx):
-            yield tool
+        described = describe_examples(tool, path, ctx) if tool.examples else tool
+        if described.cache is None or _marks(ctx):
+            yield described
         else:
             ctx.note("cache-dropped", path)
-            yield replace(tool, cache=None)
+            yield replace(described, cache=None)
 
 
 def _note_extras(value: FunctionTool | ToolCall | ToolResult, path: str, ctx: Context) -> None:

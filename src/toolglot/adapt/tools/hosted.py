@@ -36,6 +36,7 @@ PURPOSES: Final = {
     ),
     "web_fetch": frozenset({"max_uses", "allowed_domains", "blocked_domains"}),
     "code_execution": frozenset[str](),
+    "tool_search": frozenset[str](),
 }
 """What tools that providers run are for, and the settings that mean the same for all of them."""
 
@@ -60,6 +61,16 @@ def accepts_item(part: Opaque, target: Surface) -> bool:
 
 def _listed(kind: str, patterns: frozenset[str]) -> bool:
     return kind in patterns or any(fnmatchcase(kind, each) for each in patterns)
+
+
+def searches_tools(tools: Sequence[Tool], target: Surface) -> bool:
+    """Whether the target's own search for tools is among them."""
+    return any(
+        isinstance(tool, ProviderTool)
+        and (row := _find(target.tools.hosted, tool.type)) is not None
+        and row.purpose == "tool_search"
+        for tool in tools
+    )
 
 
 def map_provider_tools(request: Request, ctx: Context) -> Request:

@@ -48,6 +48,12 @@ HOSTED_TOOLS: Final[tuple[HostedTool, ...]] = (
         neutral=_DIRECT,
         choice="name",
     ),
+    HostedTool(
+        purpose="tool_search",
+        types=("tool_search_tool_bm25", "tool_search_tool_regex"),
+        wire={"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+        neutral=_DIRECT,
+    ),
 )
 """Those that the provider runs."""
 

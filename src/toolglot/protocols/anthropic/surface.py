@@ -85,6 +85,7 @@ SURFACE: Final = Surface(
             "defer_loading",
             "diagnostics",
             "display",
+            "eager_input_streaming",
             "inference_geo",
             "request_id",
             "server_tool_use",
@@ -125,6 +126,8 @@ SURFACE: Final = Surface(
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=128),
         # "Too many strict tools (21)", "too many optional parameters (25)".
         most_strict=20,
+        examples=True,
+        defers=True,
         lists_all_required=True,
         hosted=HOSTED_TOOLS,
     ),

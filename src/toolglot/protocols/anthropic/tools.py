@@ -25,9 +25,18 @@ def _decode_tool(fields: Fields) -> Tool:
         description=fields.maybe_text("description"),
         parameters=fields.maybe_object("input_schema"),
         strict=fields.maybe_bool("strict"),
+        examples=_decode_examples(fields),
+        deferred=fields.maybe_bool("defer_loading"),
         cache=decode_cache(fields),
         extras=fields.rest(),
     )
+
+
+def _decode_examples(fields: Fields) -> tuple[Json, ...]:
+    given = fields.peek("input_examples")
+    if not given or not isinstance(given, list) or not all(type(each) is dict for each in given):
+        return ()
+    return tuple(fields.take("input_examples"))
 
 
 def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
@@ -42,6 +51,10 @@ def _encode_tool(tool: Tool, ctx: Context) -> Json | None:
         wire["input_schema"] = tool.parameters
     if tool.strict is not None:
         wire["strict"] = tool.strict
+    if tool.examples:
+        wire["input_examples"] = list(tool.examples)
+    if tool.deferred is not None:
+        wire["defer_loading"] = tool.deferred
     return finish(wire, tool)
 
 

@@ -28,6 +28,12 @@ HOSTED_TOOLS: Final[tuple[HostedTool, ...]] = (
         neutral={"container": ({"type": "auto"},), "allowed_callers": (["direct"],)},
         choice="type",
     ),
+    HostedTool(
+        purpose="tool_search",
+        types=("tool_search",),
+        wire={"type": "tool_search"},
+        neutral={"execution": ("server",)},
+    ),
 )
 """Those that the provider runs."""
 

@@ -129,6 +129,7 @@ SURFACE: Final = Surface(
     ),
     tools=ToolSupport(
         explicit_strict=True,
+        defers=True,
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
         kinds=frozenset({"function", "custom", "namespace"}),
         choices=frozenset({"auto", "required", "none", "tool", "allowed"}),

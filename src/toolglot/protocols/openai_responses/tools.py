@@ -68,6 +68,7 @@ def _decode_function(fields: Fields) -> FunctionTool:
         description=source.maybe_text("description"),
         parameters=source.maybe_object("parameters"),
         strict=source.maybe_bool("strict"),
+        deferred=source.maybe_bool("defer_loading"),
         extras=source.rest(),
     )
     if source is not fields:
@@ -83,6 +84,8 @@ def _encode_function(tool: FunctionTool, ctx: Context) -> Json:
         wire["parameters"] = tool.parameters
     if tool.strict is not None:
         wire["strict"] = tool.strict
+    if tool.deferred is not None:
+        wire["defer_loading"] = tool.deferred
     if ctx.options.nested_function:
         wire["function"] = wire.copy()
     return merge({"type": "function", **wire}, tool.extras, NAME)
