@@ -61,10 +61,11 @@ API: Final = Api(
     is_event=lambda value: str(value.get("event_type")).startswith(("interaction.", "step.")),
     calls_at=("steps",),
     answer_keys=("steps", "step", "delta"),
-    imitated=-1,
+    # Besides Google, gateways that speak all protocols.
+    imitated=6,
     short_name="interactions",
     sdk="google-genai",
     sdk_adds="/v1beta",
     tool_style="openai",
-    error_style="gemini",
+    error_style="openai",
 )
