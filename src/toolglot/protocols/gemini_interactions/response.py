@@ -44,6 +44,8 @@ from toolglot.wire.timestamps import rfc3339
 OBJECT: Final = "interaction"
 _ID: Final = "v1_"
 _PREVIOUS: Final = "previous_interaction_id"
+_WITHOUT_STEPS: Final = ("in_progress", "queued", "cancelled")
+"""The statuses of interactions that may have no steps yet, or none at all."""
 _EMPTY: Final = "$empty"
 """Key in the extras of a choice: steps without any part, and where they stood."""
 
@@ -53,8 +55,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
     fields = Fields(wire.body, WireDocument(ctx, NAME, RESPONSE_MINOR))
     if not wire.ok or _is_error(fields):
         return decode_error(fields, wire)
-    if fields.peek("object") != OBJECT or "outputs" in fields:
-        # `outputs` is how answers were before June 2026; others have a status, too.
+    if fields.peek("object") != OBJECT or fields.peek("status") not in _WITHOUT_STEPS:
         fields.require(list, "steps")
     missing = missing_head(fields)
     fields.constant("object", OBJECT)
