@@ -100,6 +100,7 @@ class RequestMender:
         if mended.sent == attempt.sent:
             return False
         self._made = mending, mended
+        self._telemetry.tried(status, mending.words, body)
         return True
 
     def mended(self) -> Attempt:
