@@ -143,6 +143,8 @@ def _openai_responses_stream(data: bytes, seen: Reading) -> None:
 def _interactions_stream(data: bytes, seen: Reading) -> None:
     open_steps: dict[int, Json] = {}
     for name, event in _sse(data, seen):
+        if event == "[DONE]":
+            continue
         if name != event.get("event_type"):
             seen.wrong.append(f"event {name} has the type {event.get('event_type')}")
         match event["event_type"]:
