@@ -521,7 +521,7 @@ class ResponseFinder(Protocol):
 class AssembledResponse:
     """Puts the final response together from all events of a stream."""
 
-    __slots__ = ("_ctx", "_decoder", "_events", "_protocol")
+    __slots__ = ("_ctx", "_decoder", "_events", "_is_over", "_protocol")
 
     def __init__(self, protocol: str) -> None:
         self._protocol = get_protocol(protocol)
@@ -529,17 +529,22 @@ class AssembledResponse:
         self._ctx = Context(source=surface, target=surface)
         self._decoder = self._protocol.StreamDecoder(self._ctx)
         self._events: list[Event] = []
+        self._is_over = False
 
     def feed(self, data: bytes) -> bytes | None:
         """The final response, once the bytes complete it."""
-        for event in self._decoder.feed(data):
-            self._events.append(event)
-            if isinstance(event, Failed):
-                self._events.clear()
-            elif isinstance(event, Finished):
-                response = fold(self._events)
-                return jsontext.encode(self._protocol.encode_response(response, self._ctx).body)
-        return None
+        if self._is_over:
+            return None
+        self._events.extend(self._decoder.feed(data))
+        if self._decoder.could_end:
+            # Before its last event is seen: the client may go on from there.
+            self._events.extend(self._decoder.close())
+        last = self._events[-1] if self._events else None
+        self._is_over = isinstance(last, Failed | Finished)
+        if not isinstance(last, Finished):
+            return None
+        response = fold(self._events)
+        return jsontext.encode(self._protocol.encode_response(response, self._ctx).body)
 
 
 _MEMBER: Final = "response"

@@ -102,6 +102,8 @@ class StreamDecoder(BaseStreamDecoder):
         """The open steps, by their index."""
         self._count_steps = 0
         self._status: Any = None
+        self._final: Json | None = None
+        """The interaction as it was completed, until the marker that ends the stream."""
         self._called = self._marked = False
         self._more: Json = {}
         """What status updates say of the whole answer."""
@@ -112,11 +114,15 @@ class StreamDecoder(BaseStreamDecoder):
 
     @property
     def _all_came(self) -> bool:
-        """Whether all came but the last event, as from servers that end with a status update."""
+        """Whether all came that matters; some servers end with a status update and the marker."""
+        if self._final is not None:
+            return True
         return self._marked and self._begun and not self._steps and self._status in STOP
 
     def _at_end(self) -> Iterator[Event]:
-        return self._finish({"status": self._status}) if self._all_came else self._cut_off()
+        if not self._all_came:
+            return self._cut_off()
+        return self._finish({"status": self._status} if self._final is None else self._final)
 
     def read(self, name: str, payload: bytes, value: Json | None = None) -> Iterable[Event]:
         """What one event of the stream means; `value` is its JSON if that was read already."""
@@ -125,7 +131,9 @@ class StreamDecoder(BaseStreamDecoder):
             return ()
         if payload == b"[DONE]":
             self._marked = True
-            return ()
+            return self._at_end() if self._final is not None else ()
+        if self._final is not None:
+            return ()  # What follows the end is no part of the answer.
         value = parse(payload, self._ctx, self._count, value)
         if value is None:
             return ()
@@ -231,7 +239,7 @@ class StreamDecoder(BaseStreamDecoder):
             for step in (each for each in steps if isinstance(each, dict)):
                 yield from self._start_step(step, self._count_steps)
                 yield from self._end_step(self._count_steps - 1)
-        yield from self._finish(interaction)
+        self._final = interaction
 
     def _finish(self, interaction: Json) -> Iterator[Event]:
         self._over = True

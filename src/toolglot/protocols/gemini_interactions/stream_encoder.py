@@ -69,6 +69,8 @@ class _Open:
 class StreamEncoder(BaseStreamEncoder):
     """Events to bytes. Parts may overlap; each is a step of its own."""
 
+    last_words = _DONE
+
     def __init__(self, ctx: Context) -> None:
         super().__init__(ctx)
         self._open: dict[int, _Open] = {}
