@@ -158,11 +158,14 @@ def test_a_profile_speaks_all_its_protocols_at_another_host(end):
     }
 
 
+GOOGLE = ("gemini", "gemini-interactions")
+
+
 @pytest.mark.parametrize(
     ("profile", "base_url", "expected"),
     [
-        ("google", "https://proxy.example", {"gemini": "/v1beta"}),
-        ("google", "https://proxy.example/team", {"gemini": "/team/v1beta"}),
+        ("google", "https://proxy.example", dict.fromkeys(GOOGLE, "/v1beta")),
+        ("google", "https://proxy.example/team", dict.fromkeys(GOOGLE, "/team/v1beta")),
         ("deepseek", "https://proxy.example/v1", {"openai-chat": "/v1"}),
         (
             "groq",

@@ -105,6 +105,7 @@ def test_system_messages_of_claude_code_stay_in_their_place(target):
 EFFORTS = {
     "openai-chat": ("low", "medium", "high", "xhigh", "max"),
     "openai-responses": ("low", "medium", "high", "xhigh", "max"),
+    "gemini-interactions": ("low", "medium", "high", "high", "high"),
     "gemini": ("low", "medium", "high", "high", "high"),
     "ollama": ("low", "medium", "high", "high", "high"),
     "bedrock-converse": ("low", "medium", "high", "xhigh", "max"),
@@ -208,7 +209,11 @@ def test_odd_ids_come_and_go_unchanged(target):
 @for_claude
 def test_web_search_of_claude_code_is_asked_for_or_left_out(target):
     exchange, body, _ = sent("anthropic", target, claude_web_search())
-    tools = {"openai-responses": [{"type": "web_search"}], "gemini": [{"googleSearch": {}}]}
+    tools = {
+        "openai-responses": [{"type": "web_search"}],
+        "gemini-interactions": [{"type": "google_search"}],
+        "gemini": [{"googleSearch": {}}],
+    }
     assert body.get("tools") == tools.get(target)
     assert body.get("tool_choice") == ("required" if target == "openai-responses" else None)
     assert {"tool-mapped", "tool-dropped"} & set(exchange.receipt.codes())
@@ -252,7 +257,10 @@ def test_the_title_that_claude_code_asks_for(target):
     assert heard.output.kind == "schema"
     assert heard.output.schema["properties"] == {"title": {"type": "string"}}
     assert heard.tools == ()
-    assert heard.reasoning.enabled is False
+    if target == "gemini-interactions":  # It is never off.
+        assert heard.reasoning.effort == "minimal"
+    else:
+        assert heard.reasoning.enabled is False
 
 
 @for_claude
@@ -276,7 +284,9 @@ def test_the_prompt_of_codex_is_system_text(target):
     _, _, heard = sent("openai-responses", target, codex())
     leading = (heard.system,) if heard.system else ()
     told = [*leading, *(m for m in heard.messages if m.role in ("system", "developer"))]
-    assert "".join(map(words, told)) == "You are an agent.The sandbox is off."
+    # One protocol has one string for all of it.
+    between = "\n\n" if target == "gemini-interactions" else ""
+    assert "".join(map(words, told)) == f"You are an agent.{between}The sandbox is off."
     users = "".join(words(message) for message in heard.messages if message.role == "user")
     assert users == "<cwd>/pond</cwd>List the herons."
 
@@ -513,7 +523,11 @@ def test_calls_without_ids_are_paired_by_order_and_name(target):
 def test_google_search_is_mapped_or_left_out(target):
     body = gemini_cli(tools=[{"googleSearch": {}}])
     _, wire, _ = sent("gemini", target, body, GEMINI_PATH)
-    kinds = {"anthropic": "web_search_20250305", "openai-responses": "web_search"}
+    kinds = {
+        "anthropic": "web_search_20250305",
+        "openai-responses": "web_search",
+        "gemini-interactions": "google_search",
+    }
     assert [tool["type"] for tool in wire.get("tools", ())] == (
         [kinds[target]] if target in kinds else []
     )

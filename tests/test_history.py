@@ -13,6 +13,7 @@ from toolglot.adapt.reasoning.sealed_state import SealedState, pack
 from toolglot.history import POLICIES
 from toolglot.history.findings import turns_of
 from toolglot.receipt import CATALOGUE
+from toolglot.registry import get_protocol
 from toolglot.schema import conform
 
 ID_NAMES = tuple(name for name in NAMES if name != "ollama")
@@ -166,7 +167,7 @@ def test_a_result_behind_other_content_is_moved(name):
     """case-32"""
     body = broken(name, user("Time?"), assistant(call("clock")), user("Well?"))
     extra = said(asking(assistant(call("clock")), user(result("06:12", name="clock"))), name)
-    messages = {"openai-responses": "input", "gemini": "contents"}.get(name, "messages")
+    messages = get_protocol(name).SURFACE.messages.path
     body[messages].append(extra[messages][-1])
     assert kinds(body, name) == ["result-late"]
     text = json.dumps(healed(body, name)[0])
@@ -264,7 +265,7 @@ def test_an_unknown_policy_is_refused():
 def test_what_is_sound_is_not_touched(name):
     """X-10: fields that nobody knows included."""
     body = said(SOUND, name)
-    key = {"openai-responses": "input", "gemini": "contents"}.get(name, "messages")
+    key = get_protocol(name).SURFACE.messages.path
     body["vendor"] = {"a": 1}
     loose = said(asking(assistant(call("clock", id="z")), user("?")), name)[key]
     count = len(body[key])

@@ -42,6 +42,11 @@ ANSWERS = {
         "status": "completed",
         "output": [{"type": "function_call", "id": "fc_1", "call_id": "c1", **FUNCTION}],
     },
+    "gemini-interactions": {
+        "object": "interaction",
+        "status": "requires_action",
+        "steps": [{"type": "function_call", "id": "c1", "name": "calc", "arguments": {"x": 5}}],
+    },
     "gemini": {
         "candidates": [
             {

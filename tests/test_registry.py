@@ -28,8 +28,15 @@ SEVEN = (
 
 
 def test_the_protocols():
-    names = ["anthropic", "openai-chat", "openai-responses", "gemini", "ollama", "bedrock-converse"]
-    assert list(PROTOCOLS) == names
+    assert list(PROTOCOLS) == [
+        "anthropic",
+        "openai-chat",
+        "openai-responses",
+        "gemini-interactions",
+        "gemini",
+        "ollama",
+        "bedrock-converse",
+    ]
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -990,11 +990,12 @@ def test_token_counts_the_other_way():
 @ALL
 @pytest.mark.parametrize("source", NAMES)
 def test_done_marks(source, target, shape):
-    """X-14, case-16: exactly one, at the end, in chat; nowhere else."""
+    """X-14, case-16: exactly one, at the end, in chat and interactions; nowhere else."""
     if source != target:
         written = translated(source, target, shaped(source, shape))
-        assert written.count(b"[DONE]") == (target == "openai-chat")
-        assert target != "openai-chat" or written.endswith(b"data: [DONE]\n\n")
+        ends = target in ("openai-chat", "gemini-interactions")
+        assert written.count(b"[DONE]") == ends
+        assert not ends or written.endswith(b"data: [DONE]\n\n")
 
 
 ERRORS = {

@@ -92,6 +92,66 @@ class PromptEndpoint(Struct, frozen=True, kw_only=True):
     """A response, or a line of a stream, as clients of this path read it."""
 
 
+def _is_item(_value: Json) -> bool:
+    return True
+
+
+class StoredAnswers(Struct, frozen=True, kw_only=True):
+    """How answers are stored and continued, in a protocol whose servers do that."""
+
+    previous: str
+    """The member of a request that names the answer which it continues."""
+
+    output: str
+    """The member of an answer that has its items."""
+
+    member: str
+    """The member of an event that has an answer; what an answer is called in errors, too."""
+
+    final_events: tuple[str, ...]
+    """The types of events that have the final answer."""
+
+    whole_at_end: bool = True
+    """Such an event has all items; else they are put together from the events before."""
+
+    id_prefix: str
+    """How ids of answers begin."""
+
+    conversation: str = ""
+    """The member of a request that names a conversation it belongs to; none: there is none."""
+
+    references: bool = False
+    """An item of a request may name another one by its id alone."""
+
+    says_stored: bool = True
+    """An answer says whether it is stored, as `store`; else that is so unless a request forbids
+    it."""
+
+    call_id: str
+    """The member of a call to which results refer as `call_id`."""
+
+    results: str
+    """How the types of results end."""
+
+    reasoning: tuple[str, str]
+    """The type of items with reasoning, and the member with its state."""
+
+    bare_reasoning: bool = False
+    """Reasoning without state may be sent back to where it came from."""
+
+    message: Callable[[Any], Json]
+    """The item for an input that is a text, or a list of what is no item."""
+
+    is_item: Shape = _is_item
+    """Whether an object in an input is an item by itself."""
+
+    sockets: bool = False
+    """Its clients use WebSockets, compaction and lists of input items."""
+
+    deleted: Callable[[str], Json]
+    """What is said of an answer that was deleted."""
+
+
 def _code_in_error(body: Json, code: str) -> Json:
     return {**body, "error": {**body["error"], "code": code}}
 
@@ -147,6 +207,12 @@ class Api(Struct, frozen=True, kw_only=True):
 
     count: CountEndpoint | None = None
     """Where tokens are counted; None: it has no such endpoint."""
+
+    aliases: tuple[str, ...] = ()
+    """Other paths at which its clients send requests."""
+
+    state: StoredAnswers | None = None
+    """How answers are stored and continued; None: they are not."""
 
     embeddings: tuple[EmbeddingsEndpoint, ...] = ()
     """Where texts are made into vectors; the first takes several at once."""

@@ -369,6 +369,9 @@ class ReasoningSupport(Struct, frozen=True, kw_only=True):
     effort_path: str = ""
     """Wire path of the effort, where it is not beside the rest."""
 
+    returns_words: bool = True
+    """Its clients send the words of reasoning back as they came, and not joined in another way."""
+
     takes_unsigned: bool = False
     """It takes readable reasoning that carries no state."""
 

@@ -16,6 +16,7 @@ ASKS = {
     "anthropic": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]},
     "openai-chat": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
     "openai-responses": {"model": "m", "input": "hi"},
+    "gemini-interactions": {"model": "m", "input": "hi"},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
     "ollama": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
     "bedrock-converse": {"messages": [{"role": "user", "content": [{"text": "hi"}]}]},

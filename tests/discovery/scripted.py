@@ -23,6 +23,7 @@ PATHS = {
     "/v1/messages": "anthropic",
     "/v1/chat/completions": "openai-chat",
     "/v1/responses": "openai-responses",
+    "/v1beta/interactions": "gemini-interactions",
     "/api/chat": "ollama",
 }
 
@@ -91,7 +92,7 @@ class Faithful:
             "/v1beta/models": {"models": [{"name": f"models/{each}"} for each in self.models]},
             "/api/tags": {"models": [{"name": each, "model": each} for each in self.models]},
         }
-        speak = {"/v1beta/models": {"gemini"}, "/api/tags": {"ollama"}}
+        speak = {"/v1beta/models": {"gemini", "gemini-interactions"}, "/api/tags": {"ollama"}}
         wanted = speak.get(path, {"openai-chat", "openai-responses", "anthropic"})
         return (
             reply(200, lists[path]) if path in lists and wanted & {*self.protocols} else NOT_FOUND

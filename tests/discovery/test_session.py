@@ -42,6 +42,7 @@ STYLES = {
     "openai-chat": "openai",
     "openai-responses": "openai",
     "ollama": "openai",
+    "gemini-interactions": "openai",
     "gemini": "custom",
 }
 
@@ -79,15 +80,15 @@ def test_each_protocol_is_found_and_explored(protocol):
     assert found["parallel"] == "yes"
     assert found["streaming"] == "yes"
     assert found["usage"] == found["stream-usage"] == "yes"
-    assert found["errors"] == {"openai-chat": "openai", "openai-responses": "openai"}.get(
-        protocol, protocol
-    )
+    assert found["errors"] == PROTOCOLS[protocol].API.error_style
     assert found["foreign-ids"] == found["system"] == "accepted"
     assert "reasoning" not in found
     assert words(result) == set()
 
 
-@pytest.mark.parametrize("protocol", ["anthropic", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize(
+    "protocol", ["anthropic", "openai-chat", "openai-responses", "gemini-interactions"]
+)
 def test_calls_streamed_in_pieces_are_deltas(protocol):
     assert ask(Faithful(protocols=(protocol,))).get("stream") == "deltas"
 
@@ -114,7 +115,7 @@ def test_a_protocol_without_tool_choice_is_not_asked_for_one():
 def test_a_server_of_all_protocols_is_asked_few_questions_in_one():
     server = Faithful()
     result = ask(server)
-    assert len(result.provider.protocols) == 5
+    assert len(result.provider.protocols) == len(PROTOCOLS)
     assert len(server.asked) == len(result.asked) <= MAX_PROBES
     further = [probe for probe in server.asked if probe.name not in ("models", "tools")]
     assert {path_of(probe).split("/")[1] for probe in further} == {"v1beta"}

@@ -56,6 +56,7 @@ BASES = {
     "openai-chat": "/v1",
     "openai-responses": "/v1",
     "gemini": "/v1beta",
+    "gemini-interactions": "/v1beta",
     "ollama": "/api",
     "bedrock-converse": "/model",
 }

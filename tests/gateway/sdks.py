@@ -18,6 +18,7 @@ import openai
 from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
+from google.genai._gaos.lib import compat_errors as interaction_errors
 
 try:
     import boto3
@@ -315,6 +316,110 @@ class Gemini:
         return Failed(type(error), error.code, error.message, headers)
 
 
+class Interactions:
+    """`genai.Client().interactions`, without state at the server."""
+
+    protocol = "gemini-interactions"
+    error = interaction_errors.APIError
+    too_many = interaction_errors.RateLimitError
+    bad_request = interaction_errors.BadRequestError
+
+    __init__ = Gemini.__init__
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        tools = [
+            {"type": "function", "name": name, "description": words, "parameters": schema}
+            for name, words, schema in TOOLS
+        ]
+        asked: Any = {
+            "model": model,
+            "input": history,
+            "store": False,
+            "tools": tools,
+            "generation_config": {"thinking_level": "high", "thinking_summaries": "auto"},
+        }
+        if stream:
+            steps, last = self._read(self.client.interactions.create(**asked, stream=True))
+        else:
+            last = self.client.interactions.create(**asked)
+            steps = [step.model_dump(exclude_none=True) for step in last.steps]
+        history += steps
+        contents = [s.get("content", ()) for s in steps if s["type"] == "model_output"]
+        usage = last.usage
+        return Heard(
+            text="".join(each["text"] for content in contents for each in content),
+            calls=[
+                (s["id"], s["name"], s["arguments"]) for s in steps if s["type"] == "function_call"
+            ],
+            prompt=usage.total_input_tokens,
+            output=(usage.total_output_tokens or 0) + (usage.total_thought_tokens or 0),
+            model=last.model,
+        )
+
+    def _read(self, stream: Any) -> tuple[list[Any], Any]:
+        """The steps that a stream makes up, and the interaction that it ends with."""
+        steps: dict[int, Any] = {}
+        last = None
+        for event in stream:
+            if event.event_type == "error":
+                raise InteractionFailedError(event.error.code, event.error.message)
+            if event.event_type == "step.start":
+                steps[event.index] = event.step.model_dump(exclude_none=True)
+            elif event.event_type == "step.delta":
+                self._add(steps[event.index], event.delta.model_dump(exclude_none=True))
+            elif event.event_type == "step.stop":
+                step = steps[event.index]
+                if isinstance(step.get("arguments"), str):
+                    step["arguments"] = json.loads(step["arguments"])
+            elif event.event_type == "interaction.completed":
+                last = event.interaction
+        assert last is not None
+        return list(steps.values()), last
+
+    def _add(self, step: Any, delta: Any) -> None:
+        kind = delta["type"]
+        if kind == "text":
+            content = step.setdefault("content", [{"type": "text", "text": ""}])
+            content[-1]["text"] += delta["text"]
+        elif kind == "arguments_delta":
+            step["arguments"] = (step["arguments"] or "") + delta["arguments"]
+        elif kind == "thought_signature":
+            step["signature"] = delta["signature"]
+        elif kind == "thought_summary":
+            step.setdefault("summary", []).append(delta["content"])
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        return [
+            {
+                "type": "function_result",
+                "call_id": call_id,
+                "name": name,
+                "result": self._result(result),
+            }
+            for (call_id, name, _), result in zip(heard.calls, results, strict=True)
+        ]
+
+    def _result(self, result: str | bytes) -> Any:
+        if isinstance(result, str):
+            return result
+        data = base64.b64encode(result).decode()
+        return [{"type": "image", "data": data, "mime_type": "image/png"}]
+
+    def failed(self, error: Any) -> Failed:
+        if isinstance(error, InteractionFailedError):
+            return Failed(type(error), None, error.message, {})
+        words = error.body["error"]["message"]
+        return Failed(type(error), error.status_code, words, dict(error.response.headers))
+
+
+class InteractionFailedError(interaction_errors.APIError):
+    """An error inside a stream, which the SDK hands over as an event."""
+
+    def __init__(self, code: str | None, message: str | None) -> None:
+        Exception.__init__(self, message)
+        self.code, self.message = code, message or ""
+
+
 class Ollama:
     """`ollama.Client`."""
 
@@ -477,7 +582,15 @@ def _data_url(data: bytes) -> str:
 
 SDKS: dict[str, Any] = {
     each.protocol: each
-    for each in (Anthropic, Chat, Responses, Gemini, Ollama, *((Bedrock,) if boto3 else ()))
+    for each in (
+        Anthropic,
+        Chat,
+        Responses,
+        Interactions,
+        Gemini,
+        Ollama,
+        *((Bedrock,) if boto3 else ()),
+    )
 }
 
 
@@ -485,6 +598,8 @@ def opening(protocol: str) -> list[Any]:
     """A history with nothing but a question."""
     if protocol == "gemini":
         return [genai_types.Content(role="user", parts=[genai_types.Part(text=PROMPT)])]
+    if protocol == "gemini-interactions":
+        return [{"type": "user_input", "content": [{"type": "text", "text": PROMPT}]}]
     content: Any = [{"text": PROMPT}] if protocol == "bedrock-converse" else PROMPT
     return [{"role": "user", "content": content}]
 

@@ -28,6 +28,7 @@ MEMBER = {
     "anthropic": "content",
     "openai-chat": "choices",
     "openai-responses": "output",
+    "gemini-interactions": "steps",
     "gemini": "candidates",
     "ollama": "message",
 }

@@ -47,6 +47,7 @@ RESEND: dict[str, Callable[[Any], list[Any]]] = {
     "anthropic": lambda body: [{"role": "assistant", "content": body["content"]}],
     "openai-chat": lambda body: [body["choices"][0]["message"]],
     "openai-responses": lambda body: body["output"],
+    "gemini-interactions": lambda body: body["steps"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
     "bedrock-converse": lambda body: [body["output"]["message"]],
     "ollama": lambda body: [body["message"]],

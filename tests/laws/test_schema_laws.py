@@ -148,6 +148,13 @@ CALLS = {
             }
         ],
     },
+    "gemini-interactions": lambda args: {
+        "id": "v1_1",
+        "object": "interaction",
+        "model": "m",
+        "status": "requires_action",
+        "steps": [{"type": "function_call", "id": "call_1", "name": "f", "arguments": args}],
+    },
     "gemini": lambda args: {
         "candidates": [
             {

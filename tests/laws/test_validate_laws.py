@@ -227,7 +227,7 @@ def body_of(messages: list[ir.Message], name: str) -> Any:
     return said(ir.Request(model="m", messages=tuple(messages), tools=tools), name)
 
 
-KEY = {"openai-responses": "input", "gemini": "contents"}
+KEY = {"openai-responses": "input", "gemini-interactions": "input", "gemini": "contents"}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -66,6 +66,7 @@ BODIES = {
         "reasoning": {"effort": "low", "summary": "auto"},
         "text": {"verbosity": "low"},
     },
+    "gemini-interactions": {"model": "m", "input": []},
     "ollama": {"model": "m", "messages": []},
 }
 """A request in each protocol, with members that providers refuse."""

@@ -30,6 +30,19 @@ def responses(data: bytes) -> list[Any]:
     return events
 
 
+def interactions(data: bytes) -> list[Any]:
+    """For each event its type, one line of data and a blank line, and `[DONE]` at the end."""
+    *pieces, done, rest = data.decode().split("\n\n")
+    assert (done, rest) == ("event: done\ndata: [DONE]", "")
+    events = []
+    for each in pieces:
+        first, second = each.split("\n")
+        event = json.loads(second.removeprefix("data: "))
+        assert first == f"event: {event['event_type']}"
+        events.append(event)
+    return events
+
+
 def gemini(data: bytes) -> list[Any]:
     """Lines of data with CRLF after each, and nothing that the SDK would take for a line end."""
     assert data.endswith(b"\r\n\r\n")

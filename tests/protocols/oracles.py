@@ -13,6 +13,7 @@ import anthropic
 import ollama
 import pytest
 from anthropic.types.message_create_params import MessageCreateParamsBase
+from google.genai import interactions as steps
 from google.genai import types as google
 from openai.types import chat
 from openai.types.responses import Response as OpenAIResponse
@@ -136,6 +137,24 @@ def gemini_stream(data: bytes) -> None:
     for chunk in frames.gemini(data):
         if "error" not in chunk:
             google.GenerateContentResponse.model_validate(chunk)
+
+
+# --- gemini-interactions --------------------------------------------------------------------------
+
+_INTERACTION_REQUEST = {
+    "model": adapter(steps.CreateModelInteraction),
+    "agent": adapter(steps.CreateAgentInteraction),
+}
+_INTERACTION_EVENT = adapter(steps.InteractionSSEEvent)
+
+
+def interaction_request(body: Any) -> None:
+    _INTERACTION_REQUEST["agent" if "agent" in body else "model"](body)
+
+
+def interaction_stream(data: bytes) -> None:
+    for event in frames.interactions(data):
+        _INTERACTION_EVENT(event)
 
 
 # --- ollama ---------------------------------------------------------------------------------------
@@ -311,6 +330,17 @@ ORACLES = {
         beyond_requests=("unknown-fields", "empties"),
         beyond_responses=("unknown",),
         beyond_streams=("unknown-event",),
+    ),
+    "gemini-interactions": Oracle(
+        interaction_request,
+        steps.Interaction.model_validate,
+        interaction_stream,
+        beyond_requests=(
+            "empties",
+            "results-any",
+            "unknown-everywhere",
+            "turns",  # the schema of before June 2026
+        ),
     ),
     "ollama": Oracle(ollama_request, ollama_response, ollama_stream),
 }

@@ -52,6 +52,7 @@ LEFT_OUT = {
     "openai-responses": frozenset({"extras", "$item", "id_made"}),
     "gemini": frozenset({"extras"}),
     "bedrock-converse": frozenset({"extras", "id", "service_tier"}),
+    "gemini-interactions": frozenset({"extras", "$step"}),
 }
 
 
@@ -96,6 +97,7 @@ NOT_STREAMED = {
 
 STREAMED_WITHOUT = {
     "gemini-grounded": {"citations"},  # the text has ended when its pages are named
+    "gemini-interactions-summaries": {"summary"},  # pieces are one text, as clients write them
     "ollama-logprobs": {"logprobs"},
     "openai-responses-background": {"stop", "usage"},
     "openai-responses-bare-server": {"created", "service_tier", "stop", "usage"},

@@ -37,6 +37,7 @@ NORMALISED = {
     "openai-responses": {"arguments-normalised", "citation-dropped", "spelling-normalised"},
     "gemini": {"arguments-normalised", "legacy-upgraded", "spelling-normalised"},
     "bedrock-converse": {"arguments-normalised", "spelling-normalised"},
+    "gemini-interactions": {"arguments-normalised", "citation-dropped", "legacy-upgraded"},
     "ollama": {"arguments-normalised", "spelling-normalised"},
 }
 """Notes that explain why a request is not written as it was read."""

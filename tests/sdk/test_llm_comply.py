@@ -27,6 +27,7 @@ FORMATS = {
     "openai-chat": ("/v1", 9, 1),
     "open-responses": ("/v1", 13, 1),
     "google-genai": ("", 9, 0),
+    "google-interactions": ("", 9, 0),
 }
 """The base URL of each format, how many tests it has, and how many need a model of another name."""
 

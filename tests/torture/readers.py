@@ -1,4 +1,4 @@
-"""Strict readers of the five protocols, which share no code with the product.
+"""Strict readers of all protocols, which share no code with the product.
 
 A reader says what a careful client would have seen: the text, the calls that were shown as
 complete, how the answer ended, and whatever was not as the protocol has it.
@@ -140,6 +140,35 @@ def _openai_responses_stream(data: bytes, seen: Reading) -> None:
                 _told(event.get("error", event), seen, "message")
 
 
+def _interactions_stream(data: bytes, seen: Reading) -> None:
+    open_steps: dict[int, Json] = {}
+    for name, event in _sse(data, seen):
+        if event == "[DONE]":
+            continue
+        if name != event.get("event_type"):
+            seen.wrong.append(f"event {name} has the type {event.get('event_type')}")
+        match event["event_type"]:
+            case "step.start":
+                open_steps[event["index"]] = {**event["step"], "said": ""}
+            case "step.delta":
+                step, delta = open_steps[event["index"]], event["delta"]
+                if delta["type"] == "text":
+                    seen.text += delta["text"]
+                step["said"] += delta.get("arguments", "")
+            case "step.stop":
+                step = open_steps.pop(event["index"])
+                if step["type"] == "function_call":
+                    seen.call(step["name"], step["said"], step["id"])
+            case "interaction.completed":
+                seen.finish(_interaction_end(event["interaction"]))
+            case "error":
+                _told(event["error"], seen, "code", "message")
+
+
+def _interaction_end(body: Json) -> str:
+    return "complete" if body["status"] in ("completed", "requires_action") else "cut"
+
+
 def _gemini_stream(data: bytes, seen: Reading) -> None:
     for _, event in _sse(data, seen):
         if "error" in event:
@@ -191,6 +220,15 @@ def _response_item(item: Json, seen: Reading) -> None:
         seen.call(item["name"], item["arguments"], item["call_id"])
 
 
+def _interactions_whole(body: Json, seen: Reading) -> None:
+    for step in body["steps"]:
+        if step["type"] == "model_output":
+            seen.text += "".join(part["text"] for part in step["content"])
+        elif step["type"] == "function_call":
+            seen.call(step["name"], step["arguments"], step["id"])
+    seen.finish(_interaction_end(body))
+
+
 def _gemini_body(body: Json, seen: Reading) -> None:
     for candidate in body.get("candidates") or ():
         for part in candidate.get("content", {}).get("parts") or ():
@@ -228,6 +266,7 @@ _ERRORS: dict[str, Callable[[Json, Reading], None]] = {
     ),
     "openai-chat": lambda body, seen: _told(body["error"], seen, "message", "type"),
     "openai-responses": lambda body, seen: _told(body["error"], seen, "message", "type"),
+    "gemini-interactions": lambda body, seen: _told(body["error"], seen, "code", "message"),
     "gemini": lambda body, seen: _told(body["error"], seen, "code", "message", "status"),
     "ollama": lambda body, seen: _told({"message": body["error"]}, seen, "message"),
 }
@@ -235,6 +274,7 @@ _STREAMS: dict[str, Callable[[bytes, Reading], None]] = {
     "anthropic": _anthropic_stream,
     "openai-chat": _openai_chat_stream,
     "openai-responses": _openai_responses_stream,
+    "gemini-interactions": _interactions_stream,
     "gemini": _gemini_stream,
     "ollama": _ollama_stream,
 }
@@ -242,6 +282,7 @@ _WHOLE: dict[str, Callable[[Json, Reading], None]] = {
     "anthropic": _anthropic_whole,
     "openai-chat": _openai_chat_whole,
     "openai-responses": _openai_responses_whole,
+    "gemini-interactions": _interactions_whole,
     "gemini": _gemini_body,
     "ollama": _ollama_whole,
 }

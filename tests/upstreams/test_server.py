@@ -10,6 +10,7 @@ import pytest
 from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
+from tests.gateway.sdks import Interactions
 from tests.upstreams.server import SPEAKERS, ScriptedUpstream
 
 SCHEMA = {
@@ -109,6 +110,22 @@ def _gemini_at_once(url, words):
     return [(call.name, call.args) for call in calls], last.text
 
 
+async def _interactions(url, words):
+    return await asyncio.to_thread(_interactions_at_once, url, words)
+
+
+def _interactions_at_once(url, words):
+    client = Interactions(url)
+    history = [{"type": "user_input", "content": [{"type": "text", "text": "Look."}]}]
+    try:
+        heard = client.ask("m", history, stream=True)
+        history += client.results(heard, words[: len(heard.calls)])
+        last = client.ask("m", history, stream=False)
+    finally:
+        client.close()
+    return [(name, arguments) for _, name, arguments in heard.calls], last.text
+
+
 async def _ollama(url, words):
     client = ollama.AsyncClient(host=url)
     try:
@@ -134,6 +151,7 @@ SDKS = {
     "anthropic": _anthropic,
     "openai-chat": _chat,
     "openai-responses": _responses,
+    "gemini-interactions": _interactions,
     "gemini": _gemini,
     "ollama": _ollama,
 }

@@ -16,9 +16,11 @@ from toolglot.discovery.feature_probes import explore
 from toolglot.discovery.prober import Learn, Prober, Steps
 from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
 from toolglot.discovery.urls import normal_url
+from toolglot.registry import PROTOCOLS
 
-MAX_PROBES: Final = 27
-"""Requests in all; what is left when they are used up stays unknown."""
+MAX_PROBES: Final = 2 + 5 * len(PROTOCOLS)
+"""Requests in all: enough to try every way of sending a key in every protocol. What is left when
+they are used up stays unknown."""
 
 
 class Discovery:

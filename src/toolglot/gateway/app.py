@@ -127,10 +127,15 @@ class App:
             *dry_run_routes(relay, admission),
         ]
         # Protocols in which a request can continue an earlier answer.
-        for name in (name for name, codec in PROTOCOLS.items() if codec.SURFACE.earlier_keys):
-            socket = WebSocketEndpoint(relay, sessions, admission, name)
-            self._sockets.append(socket)
-            routes += (*socket.routes, *ResponseEndpoints(relay, sessions, name).routes)
+        for name, codec in PROTOCOLS.items():
+            state = codec.API.state
+            if state is None:
+                continue
+            routes += ResponseEndpoints(relay, sessions, name).routes
+            if state.sockets:
+                socket = WebSocketEndpoint(relay, sessions, admission, name)
+                self._sockets.append(socket)
+                routes += socket.routes
         if admission.telemetry.captures is not None:
             self._inspector = InspectorEndpoints(self._inspected(admission))
             routes += self._inspector.routes

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from tests.wires import answer, call, pair
 
-from toolglot import Options
+from toolglot import Options, translate_request, translate_response
 from toolglot.adapt.answers.part_order import OrderParts
 from toolglot.adapt.answers.passes import adapt_whole
 from toolglot.adapt.reasoning.seal import Layout, SealState
@@ -94,3 +94,20 @@ def test_a_layout_that_the_client_preserves_needs_no_state():
     assert layout.trailing() is None
     layout.add(Text(text="b"), 2)
     assert layout.trailing() is not None
+
+
+def test_words_that_come_back_in_pieces_are_given_back_as_they_were():
+    """Clients of interactions keep every piece of a summary by itself, and a signature is bound to
+    the words as they were.
+    """
+    thought = {"type": "thinking", "thinking": "One, two, three.", "signature": "c2lnbmVk"}
+    body = {"content": [thought, {"type": "text", "text": "So."}], "stop_reason": "end_turn"}
+    wire, _ = translate_response(body, source="anthropic", target="gemini-interactions")
+    step, output = wire.body["steps"]
+    pieces = [{"type": "text", "text": text} for text in ("One, ", "two, ", "three.")]
+    question = {"type": "user_input", "content": [{"type": "text", "text": "And?"}]}
+    history = [question, {**step, "summary": pieces}, output, question]
+    back, _ = translate_request(
+        {"model": "m", "input": history}, source="gemini-interactions", target="anthropic"
+    )
+    assert back.body["messages"][1]["content"][0] == thought

@@ -35,6 +35,7 @@ LEGAL = {
     "anthropic": r"[a-zA-Z0-9_-]{1,128}",
     "openai-chat": r"[a-zA-Z0-9_-]{1,64}",
     "openai-responses": r"[a-zA-Z0-9_-]{1,64}",
+    "gemini-interactions": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "ollama": r"(?s).*",
     "bedrock-converse": r"[a-zA-Z0-9_-]{1,64}",

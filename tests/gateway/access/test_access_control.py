@@ -22,6 +22,7 @@ PATHS = {
     "anthropic": ("/v1/messages", {"x-api-key": None}),
     "openai-chat": ("/v1/chat/completions", {"Authorization": "Bearer "}),
     "openai-responses": ("/v1/responses", {"Authorization": "Bearer "}),
+    "gemini-interactions": ("/v1beta/interactions", {"x-goog-api-key": None}),
     "gemini": ("/v1beta/models/the-model:generateContent", {"x-goog-api-key": None}),
     "ollama": ("/api/chat", {"Authorization": "Bearer "}),
 }

@@ -15,6 +15,7 @@ LISTS = {
     "openai-chat": {"data": [{"id": "m", "object": "model"}]},
     "anthropic": {"data": [{"type": "model", "id": "m", "display_name": "m"}]},
     "gemini": {"models": [{"name": "models/m"}]},
+    "gemini-interactions": {"models": [{"name": "models/m"}]},
     "ollama": {"models": [{"name": "m", "model": "m"}]},
 }
 

@@ -34,7 +34,7 @@ def test_each_protocol_over_a_connection(protocol):
     assert result.protocol == protocol
     assert result.get("tools") == "called"
     assert result.get("streaming") == "yes"
-    assert result.get("errors") == protocol.removesuffix("-chat").removesuffix("-responses")
+    assert result.get("errors") == PROTOCOLS[protocol].API.error_style
     assert len(server.asked) == len(result.asked) <= MAX_PROBES
     assert all(probe.auth == "" for probe in server.asked)
 

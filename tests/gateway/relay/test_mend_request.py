@@ -25,6 +25,7 @@ PATHS = {
     "openai-chat": "/v1/chat/completions",
     "anthropic": "/v1/messages",
     "openai-responses": "/v1/responses",
+    "gemini-interactions": "/v1beta/interactions",
     "gemini": "/v1beta/models/m:generateContent",
     "ollama": "/api/chat",
 }

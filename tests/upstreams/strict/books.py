@@ -138,6 +138,7 @@ _LIMITS = {
     "openai-chat": ("max_tokens", "max_completion_tokens"),
     "openai-responses": ("max_output_tokens",),
     "gemini": ("generationConfig.maxOutputTokens",),
+    "gemini-interactions": ("generation_config.max_output_tokens",),
     "ollama": ("options.num_predict",),
     "bedrock-converse": ("inferenceConfig.maxTokens",),
 }
@@ -171,7 +172,7 @@ _FUNCTION_KINDS = {"function", "custom", "namespace"}
 def _effort(ask: Ask) -> tuple[str, Any] | None:
     for path in (
         "reasoning_effort", "reasoning.effort", "output_config.effort",
-        "generationConfig.thinkingConfig.thinkingLevel",
+        "generationConfig.thinkingConfig.thinkingLevel", "generation_config.thinking_level",
     ):  # fmt: skip
         value = _at(ask.body, path)
         if value is not None and not str(value).endswith("_UNSPECIFIED"):  # That says nothing.

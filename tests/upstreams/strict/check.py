@@ -11,6 +11,7 @@ from tests.upstreams.strict import (
     chat_servers,
     converse_rules,
     gemini_rules,
+    interactions_rules,
     messages_rules,
     model_names,
     ollama_rules,
@@ -28,6 +29,7 @@ _FORM: Mapping[str, Mapping[str, tuple[Rule, ...]]] = {
     "openai-chat": chat_servers.BY_PROVIDER,
     "openai-responses": responses_rules.BY_PROVIDER,
     "gemini": gemini_rules.BY_PROVIDER,
+    "gemini-interactions": interactions_rules.BY_PROVIDER,
     "ollama": ollama_rules.BY_PROVIDER,
     "bedrock-converse": converse_rules.BY_PROVIDER,
 }
@@ -36,6 +38,7 @@ _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "openai-chat": (chat_servers.usual,),
     "openai-responses": (responses_rules.pairing,),
     "gemini": (gemini_rules.turns,),
+    "gemini-interactions": (interactions_rules.pairing,),
     "ollama": ollama_rules.OLLAMA,
     "bedrock-converse": converse_rules.CONVERSE,
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tests.upstreams.gemini_interactions import steps
 from tests.upstreams.strict.gemini_rules import SKIPS, contents, get, parts
 from tests.upstreams.strict.refusal import Ask, Refusal
 from tests.upstreams.values import opaque
@@ -58,9 +59,17 @@ def _converse(ask: Ask) -> Iterator[Refusal]:
                 yield Refusal("AN-062", "Invalid `signature` in `thinking` block")
 
 
+def _interactions(ask: Ask) -> Iterator[Refusal]:
+    for step in steps(ask.body):
+        signature = step.get("signature") if step.get("type") == "thought" else None
+        if signature and signature != opaque("gemini-interactions"):
+            yield Refusal("GI-010", "Corrupted thought signature.")
+
+
 _STATE = {
     "anthropic": _anthropic,
     "openai-responses": _responses,
     "gemini": _gemini,
     "bedrock-converse": _converse,
+    "gemini-interactions": _interactions,
 }

@@ -37,6 +37,7 @@ _SAYS: Mapping[str, tuple[str, int, str]] = {
     ),
     "openai-responses": ("OAI-003", 400, "The requested model '{model}' does not exist."),
     "anthropic": ("AN-014", 404, "model: {model}"),
+    "gemini-interactions": ("GE-005", 404, "models/{model} is not found for API version v1beta"),
     "gemini": (
         "GE-005", 404,
         ("models/{model} is not found for API version v1beta, or is not supported for "

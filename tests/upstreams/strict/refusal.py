@@ -40,6 +40,10 @@ Rule = Callable[[Ask], Iterator[Refusal]]
 # --- shapes of errors -----------------------------------------------------------------------------
 
 
+def _interactions(found: Refusal) -> Json:
+    return {"error": {"code": "invalid_request", "message": found.words}}
+
+
 def _openai(found: Refusal) -> Json:
     return {
         "error": {
@@ -131,6 +135,7 @@ _BY_PROTOCOL: Mapping[str, Callable[[Refusal], Json]] = {
     "openai-chat": _openai,
     "openai-responses": _openai,
     "gemini": _google,
+    "gemini-interactions": _interactions,
     "ollama": _text,
     "bedrock-converse": _aws,
 }

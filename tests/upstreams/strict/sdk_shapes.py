@@ -46,6 +46,8 @@ def misfits(value: Any, kind: Any, path: Path = ()) -> Iterator[Misfit]:
 
 @lru_cache(maxsize=4096)
 def _cached_alternatives(kind: Any) -> tuple[Any, ...]:
+    if hasattr(kind, "__value__"):  # A name for another type.
+        return _cached_alternatives(kind.__value__)
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return tuple(each for arg in get_args(kind) for each in _cached_alternatives(arg))

@@ -16,6 +16,7 @@ _BASES = {
     "openai-chat": "/v1",
     "openai-responses": "/v1",
     "gemini": "/v1beta",
+    "gemini-interactions": "/v1beta",
     "ollama": "/api",
     "bedrock-converse": "/model",
 }
@@ -54,6 +55,7 @@ ANTHROPIC = StrictUpstream("anthropic", "anthropic", "claude-sonnet-4-5")
 OPENAI_CHAT = StrictUpstream("openai", "openai-chat", "gpt-5.1")
 OPENAI_RESPONSES = StrictUpstream("openai", "openai-responses", "gpt-5.5")
 GOOGLE = StrictUpstream("google", "gemini", "gemini-3-pro-preview")
+INTERACTIONS = StrictUpstream("google", "gemini-interactions", "gemini-3.8-flash")
 OLLAMA = StrictUpstream("ollama", "ollama", "qwen3:8b")
 BEDROCK = StrictUpstream(
     "bedrock", "bedrock-converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -61,7 +63,15 @@ BEDROCK = StrictUpstream(
 
 BY_PROTOCOL: dict[str, StrictUpstream] = {
     each.protocol: each
-    for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, OLLAMA, BEDROCK)
+    for each in (
+        ANTHROPIC,
+        OPENAI_CHAT,
+        OPENAI_RESPONSES,
+        GOOGLE,
+        INTERACTIONS,
+        OLLAMA,
+        BEDROCK,
+    )
 }
 """One for each protocol: the provider that made it."""
 
@@ -88,7 +98,7 @@ OTHERS: tuple[StrictUpstream, ...] = (
 """More models, and others who speak these protocols."""
 
 IN_TRIALS: tuple[StrictUpstream, ...] = (
-    *BY_PROTOCOL.values(),
+    *(each for each in BY_PROTOCOL.values() if each is not INTERACTIONS),
     *(each for each in OTHERS if str(each) in {
         "anthropic-claude-opus-4-8", "deepseek-deepseek-v4-pro", "groq-openai_gpt-oss-120b",
         "mistral-mistral-medium-latest", "xai-grok-4.5", "vllm-Qwen_Qwen3-32B",

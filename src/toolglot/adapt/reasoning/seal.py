@@ -252,7 +252,8 @@ def seal_part(part: Reasoning, issuer: str, target: Surface) -> Reasoning:
     words = words_of(part)
     # A message of an ordered protocol returns every reasoning part by itself, with its words.
     # Where there is a summary too, a stream may have delivered that instead.
-    plain = target.messages.ordered and part.text == words and not part.summary
+    returned = target.messages.ordered and target.reasoning.returns_words
+    plain = returned and part.text == words and not part.summary
     kept = replace(part, text="") if plain else part
     signature = pack(SealedState(issuer, reasoning=kept))
     return Reasoning(text=words, signature=signature, redacted=not words)

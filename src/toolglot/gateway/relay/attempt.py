@@ -163,8 +163,8 @@ def make_exchange(
     """
     upstream, now = target.upstream, int(time.time())
     # Providers repeat ids, and an answer under the id of another would continue that one.
-    stored = bool(get_protocol(request.protocol).SURFACE.earlier_keys)
-    answer_id = new_response_id() if stored else ""
+    state = get_protocol(request.protocol).API.state
+    answer_id = new_response_id(state.id_prefix) if state is not None else ""
     if upstream is None:
         return Exchange(
             request.protocol,

@@ -40,13 +40,14 @@ class GenerationEndpoints:
             if module.API.prompt is not None:
                 routes.append(ModelRoute(module.API.prompt.path, name, self.prompt))
             if IN_PATH not in module.SURFACE.path:
-                routes.append(ModelRoute(module.SURFACE.path, name, self.answer))
+                paths = (module.SURFACE.path, *module.API.aliases)
+                routes.extend(ModelRoute(path, name, self.answer) for path in paths)
             versions = module.API.path_versions
             if IN_PATH in module.SURFACE.path and not versions:
                 path = module.SURFACE.path.partition(IN_PATH)[0] + "{call:.+}"
                 routes.append(ModelRoute(path, name, self.by_path))
-            paths = (f"/{version}/models/{{call:.+}}" for version in versions)
-            routes.extend(ModelRoute(path, name, self.by_path) for path in paths)
+            by_name = (f"/{version}/models/{{call:.+}}" for version in versions)
+            routes.extend(ModelRoute(path, name, self.by_path) for path in by_name)
             if versions:
                 operations = "|".join(module.API.operations)
                 others = "|".join((*versions, "models"))

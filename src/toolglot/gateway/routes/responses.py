@@ -2,13 +2,15 @@
 
 Reference: the types of openai 3.49.0 and https://platform.openai.com/docs/api-reference/responses
 (read 2026-11-15). We run nothing in the background ourselves, so there is nothing to cancel but
-what a provider of the protocol does.
+what a provider of the protocol does. Other protocols store answers in the same way, under the names
+that their `StoredAnswers` tell; interactions: the types of google-genai 3.1.0 (read 2026-11-16).
 """
 
 import time
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from toolglot.context import Context
@@ -24,7 +26,7 @@ from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.route import ModelRoute, PlainRequest, Route
 from toolglot.gateway.state import compaction
 from toolglot.gateway.state.items import Item, normalize_item, paginate, read_items
-from toolglot.gateway.state.sessions import Session, Sessions, SessionWriter
+from toolglot.gateway.state.sessions import Session, Sessions, SessionWriter, stored_answers
 from toolglot.gateway.state.stored_responses import (
     HistoryTooLargeError,
     ResponseStore,
@@ -52,17 +54,27 @@ class ResponseEndpoints:
 
     def __init__(self, relay: Relay, sessions: Sessions, protocol: str) -> None:
         self._relay, self._sessions, self._protocol = relay, sessions, protocol
-        self._path = get_protocol(protocol).SURFACE.path
+        self._path, api = get_protocol(protocol).SURFACE.path, get_protocol(protocol).API
+        self._paths = (self._path, *api.aliases)
+        self._state = stored_answers(protocol)
 
     @property
     def routes(self) -> tuple[Route | ModelRoute, ...]:
         """All paths except the one for requests to a model."""
-        one = f"{self._path}/{{id}}"
+        stored = [
+            route
+            for path in self._paths
+            for route in (
+                Route("GET", f"{path}/{{id}}", self._retrieve),
+                Route("DELETE", f"{path}/{{id}}", self._delete),
+                Route("POST", f"{path}/{{id}}/cancel", self._cancel),
+            )
+        ]
+        if not self._state.sockets:
+            return tuple(stored)
         return (
-            Route("GET", one, self._retrieve),
-            Route("DELETE", one, self._delete),
-            Route("GET", f"{one}/input_items", self._input_items),
-            Route("POST", f"{one}/cancel", self._cancel),
+            *stored,
+            Route("GET", f"{self._path}/{{id}}/input_items", self._input_items),
             ModelRoute(self._path + _COMPACT, self._protocol, self._compact),
         )
 
@@ -71,22 +83,30 @@ class ResponseEndpoints:
     async def _retrieve(self, request: PlainRequest) -> HttpResponse:
         """A response, whole or as the stream that it was."""
         kept = await self._newest(request, await self._kept(request))
-        if request.http.query.get("stream", "").lower() not in _TRUE:
-            return WholeResponse(data=kept.response, headers={"Content-Type": JSON}).http()
-        after = request.http.query.get("starting_after", "-1")
+        query = request.http.query
+        if query.get("stream", "").lower() not in _TRUE:
+            data = kept.response
+            if query.get("include_input", "").lower() in _TRUE:
+                data = jsontext.encode({**jsontext.members(data), "input": Raw(kept.input)})
+            return WholeResponse(data=data, headers={"Content-Type": JSON}).http()
+        if query.get("last_event_id"):
+            words = "last_event_id: our events have no ids; leave it out to get all of them"
+            raise RequestRejectedError(errors.invalid_request(words))
+        after = query.get("starting_after", "-1")
         if not after.removeprefix("-").isdigit():
             raise DecodeError("starting_after", "expected a number")
         surface = get_protocol(self._protocol).SURFACE
         response = decode_response(kept.response, source=self._protocol)
         data = encode_stream(response, self._protocol, Context(source=surface, target=surface))
         headers = {"Content-Type": surface.stream.media_type}
-        return WholeResponse(data=_after(data, int(after)), headers=headers).http()
+        data = data if int(after) < 0 else _after(data, int(after))
+        return WholeResponse(data=data, headers=headers).http()
 
     async def _delete(self, request: PlainRequest) -> HttpResponse:
         response_id = request.http.match["id"]
         if not await self._store(request).delete_response(response_id):
-            raise RequestRejectedError(_unknown(response_id))
-        return json_response({"id": response_id, "object": "response", "deleted": True})
+            raise RequestRejectedError(self._unknown(response_id))
+        return json_response(self._state.deleted(response_id))
 
     async def _input_items(self, request: PlainRequest) -> HttpResponse:
         """All that a response answered, with what came before."""
@@ -96,7 +116,7 @@ class ResponseEndpoints:
         except HistoryTooLargeError as problem:
             raise RequestRejectedError(errors.history_too_large(problem.limit)) from None
         if chain is None:
-            raise RequestRejectedError(_unknown(response_id))
+            raise RequestRejectedError(self._unknown(response_id))
         *before, last = chain.values()
         items = [*(item for kept in before for item in kept.items), *last.input_items]
         return json_response(paginate(_with_ids(items, response_id), request.http.query))
@@ -106,13 +126,14 @@ class ResponseEndpoints:
         if kept.stored_upstream and _is_under_way(kept):
             kept = await self._newest(request, kept, "/cancel", b"{}")
             return WholeResponse(data=kept.response, headers={"Content-Type": JSON}).http()
-        raise RequestRejectedError(errors.invalid_request("Cannot cancel a synchronous response."))
+        words = f"Cannot cancel a synchronous {self._state.member}."
+        raise RequestRejectedError(errors.invalid_request(words))
 
     async def _kept(self, request: PlainRequest) -> StoredResponse:
         response_id = request.http.match["id"]
         kept = await self._store(request).get_response(response_id)
         if kept is None:
-            raise RequestRejectedError(_unknown(response_id))
+            raise RequestRejectedError(self._unknown(response_id))
         return kept
 
     async def _newest(
@@ -133,7 +154,11 @@ class ResponseEndpoints:
         return kept
 
     def _store(self, request: PlainRequest) -> ResponseStore:
-        return self._sessions.store_for(request.owner)
+        return self._sessions.store_for(request.owner, state=self._state)
+
+    def _unknown(self, response_id: str) -> ApiError:
+        name = self._state.member.capitalize()
+        return errors.missing_item(f"{name} with id '{response_id}' not found.")
 
     # --- compaction -------------------------------------------------------------------------------
 
@@ -188,10 +213,6 @@ class ResponseEndpoints:
 
 def _is_under_way(kept: StoredResponse) -> bool:
     return jsontext.read(jsontext.members(kept.response).get("status")) in _UNDER_WAY
-
-
-def _unknown(response_id: str) -> ApiError:
-    return errors.missing_item(f"Response with id '{response_id}' not found.")
 
 
 def _with_ids(items: list[Item], response_id: str) -> list[Json]:

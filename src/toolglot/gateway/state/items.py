@@ -1,4 +1,5 @@
-"""Items of the Responses API: messages, tool calls, results and reasoning, in input and output.
+"""Items of the Responses API, and of others that store answers: messages, tool calls, results and
+reasoning, in input and output.
 
 An item that need not be read remains JSON text, so most of a long conversation is
 copied and not parsed.
@@ -11,6 +12,7 @@ from typing import Any, Final
 from msgspec import Raw
 
 from toolglot.adapt.reasoning.sealed_state import unpack
+from toolglot.api import StoredAnswers
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -30,7 +32,7 @@ _PREFIX: Final[Mapping[str, str]] = {
 _ANY_PREFIX: Final = "item_"
 _TEXT: Final[Mapping[str, str]] = {"assistant": "output_text"}
 _ANY_TEXT: Final = "input_text"
-_REASONING: Final = "reasoning"
+_REASONING: Final = ("reasoning", "encrypted_content")
 REFERENCE: Final = "item_reference"
 _REFERENCE_MARK: Final = f'"{REFERENCE}"'.encode()
 _BARE_REFERENCE: Final = re.compile(
@@ -43,16 +45,31 @@ MAX_PAGE: Final = 100
 _DEFAULT_PAGE: Final = 20
 
 
-def read_items(given: Any) -> list[Item]:
-    """The items of an `input` or `output`: a list, one text, or nothing."""
+def read_items(given: Any, state: StoredAnswers | None = None) -> list[Item]:
+    """The items of an `input` or `output`: a list, one text, or nothing; with `state`, also what
+    else its protocol has in their place.
+    """
     if isinstance(given, Raw) and memoryview(given)[0] == _LIST:
-        return jsontext.elements(given)
+        items = jsontext.elements(given)
+        bare = state is not None and items and not _is_item(items[0], state)
+        return [state.message(items)] if state is not None and bare else items
     value = jsontext.read(given)
+    if state is not None and isinstance(value, dict) and not state.is_item(value):
+        return [state.message([value])]
     if isinstance(value, str):
-        return [{"type": "message", "role": "user", "content": value}]
+        return [state.message(value) if state is not None else _user_message(value)]
     if value is not None and not isinstance(value, list):
         raise DecodeError("input", "expected string or array")
     return value or []
+
+
+def _is_item(item: Item, state: StoredAnswers) -> bool:
+    value = jsontext.read(item)
+    return not isinstance(value, dict) or state.is_item(value)
+
+
+def _user_message(text: str) -> Json:
+    return {"type": "message", "role": "user", "content": text}
 
 
 def normalize_item(item: Item, new_id: Callable[[str], str]) -> Json:
@@ -93,23 +110,27 @@ def referenced_id(item: Item) -> str | None:
     return wanted if isinstance(wanted, str) else None
 
 
-def unanswered_result(new: Sequence[Item], earlier: Sequence[Item]) -> str | None:
+def unanswered_result(
+    new: Sequence[Item], earlier: Sequence[Item], state: StoredAnswers | None = None
+) -> str | None:
     """The call that a new result is for, if there is no such call; None if all have theirs.
 
     A compaction may hold any call.
     """
-    wanted = [found for item in new if (found := _call_id(item, _RESULT)) is not None]
+    ending, key = (_RESULT, _CALL_ID) if state is None else (state.results, state.call_id)
+    wanted = [found for item in new if (found := _call_id(item, ending)) is not None]
     if not wanted:
         return None
     kinds = {_kind_of(item) for item in earlier}
     if "compaction" in kinds:
         return None
-    made = {_call_id(item, _CALL) for item in (*earlier, *new)}
+    made = {_call_id(item, _CALL, key) for item in (*earlier, *new)}
     return next((call_id for call_id in wanted if call_id not in made), None)
 
 
 _CALL: Final = "_call"
 _RESULT: Final = "_output"
+_CALL_ID: Final = "call_id"
 
 
 def _kind_of(item: Item) -> str:
@@ -117,13 +138,13 @@ def _kind_of(item: Item) -> str:
     return str(jsontext.read(value.get("type"))) if isinstance(value, dict) else ""
 
 
-def _call_id(item: Item, ending: str) -> str | None:
-    if isinstance(item, Raw) and b'"call_id"' not in bytes(item):
+def _call_id(item: Item, ending: str, key: str = _CALL_ID) -> str | None:
+    if isinstance(item, Raw) and f'"{key}"'.encode() not in bytes(item):
         return None
     value = jsontext.read(item)
     if not isinstance(value, dict) or not str(value.get("type")).endswith(ending):
         return None
-    found = value.get("call_id")
+    found = value.get(key)
     return found if isinstance(found, str) else None
 
 
@@ -163,16 +184,17 @@ def paginate(items: Sequence[Json], query: Mapping[str, str]) -> Json:
     }
 
 
-def is_foreign_reasoning(item: Item, *, own: bool) -> bool:
+def is_foreign_reasoning(item: Item, *, own: bool, state: StoredAnswers | None = None) -> bool:
     """Whether a provider of the same protocol would reject an item: reasoning that another provider
     issued, or that only its issuer has stored. Reasoning that we sealed ourselves is not foreign.
     """
-    if isinstance(item, Raw) and b'"reasoning"' not in bytes(item):
+    kind, key = _REASONING if state is None else state.reasoning
+    if isinstance(item, Raw) and f'"{kind}"'.encode() not in bytes(item):
         return False
     value = jsontext.read(item)
-    if not isinstance(value, dict) or value.get("type") != _REASONING:
+    if not isinstance(value, dict) or value.get("type") != kind:
         return False
-    state = value.get("encrypted_content")
-    if not isinstance(state, str):
-        return True
-    return not own and unpack(state) is None
+    found = value.get(key)
+    if not isinstance(found, str):
+        return not (own and state is not None and state.bare_reasoning)
+    return not own and unpack(found) is None

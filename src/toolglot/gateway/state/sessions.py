@@ -8,16 +8,21 @@
 A provider that has stored the continued response itself gets the request as it came. Every other
 provider gets the earlier items in front of the input, and the gateway stores the response. What
 only the gateway has stored has an id of the gateway's own: some providers repeat theirs.
+
+Other protocols have such state under other names, which their `StoredAnswers` tell.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Raw
 from msgspec.structs import replace
 
+from toolglot.api import StoredAnswers
+from toolglot.context import Context
 from toolglot.errors import DecodeError
+from toolglot.events import Event, Failed, Finished, fold
 from toolglot.exchange import Exchange
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import FIRST_ERROR, RequestRejectedError
@@ -36,7 +41,6 @@ from toolglot.gateway.state.items import (
     unanswered_result,
 )
 from toolglot.gateway.state.stored_responses import (
-    CONVERSATION,
     Conversation,
     HistoryTooLargeError,
     IssuedItem,
@@ -51,18 +55,10 @@ from toolglot.ir import ApiError
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
-PREVIOUS: Final = "previous_response_id"
-
-_CONTINUES: Final = (PREVIOUS, CONVERSATION)
-_OURS: Final = (*_CONTINUES, "store")
-"""What a provider without such state is not asked for."""
 _LONGEST_ID: Final = 1024
 _CLIENT: Final = "\0client"
 """Who issued an item that the client itself sent, whatever it is; no provider has this name."""
 
-_FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
-_MARKS: Final = tuple(f'"{name}"'.encode() for name in _FINAL_EVENTS)
-_RESPONSE: Final = b'"response"'
 _FIELD: Final = b"data:"
 
 
@@ -76,9 +72,11 @@ class Sessions:
         self._changing = asyncio.Lock()
         """Held while a conversation is changed, so that only other processes get in the way."""
 
-    def store_for(self, owner: str, connection: Store | None = None) -> ResponseStore:
+    def store_for(
+        self, owner: str, connection: Store | None = None, state: StoredAnswers | None = None
+    ) -> ResponseStore:
         """The responses and conversations of an owner, and of its connection if it has one."""
-        return ResponseStore(self._store, owner, connection)
+        return ResponseStore(self._store, owner, connection, state)
 
     async def change_conversation(
         self,
@@ -112,12 +110,14 @@ class Sessions:
     def _session(
         self, request: IncomingRequest, connection: Store | None
     ) -> "tuple[IncomingRequest, Session | None]":
-        if not get_protocol(request.protocol).SURFACE.earlier_keys:
+        state = get_protocol(request.protocol).API.state
+        if state is None:
             return request, None
         try:
             if compaction.MARK in request.body:
                 request = replace(request, body=compaction.expand_compactions(request.body))
-            return request, Session(self, request, self.store_for(request.owner, connection))
+            responses = self.store_for(request.owner, connection, state)
+            return request, Session(self, request, responses, state)
         except DecodeError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
@@ -126,16 +126,25 @@ class Session:
     """The session of one request: its history, and what is stored of its response."""
 
     def __init__(
-        self, sessions: Sessions, request: IncomingRequest, responses: ResponseStore
+        self,
+        sessions: Sessions,
+        request: IncomingRequest,
+        responses: ResponseStore,
+        state: StoredAnswers,
     ) -> None:
         self._sessions, self._request, self._responses = sessions, request, responses
+        self.state = state
         self._members = jsontext.members(request.body)
-        self._previous_id = _id_of(self._members.get(PREVIOUS), PREVIOUS)
-        self._conversation_id = _id_of(self._members.get(CONVERSATION), CONVERSATION)
+        previous, conversation = state.previous, state.conversation
+        self._previous_id = _id_of(self._members.get(previous), previous)
+        self._conversation_id = _id_of(self._members.get(conversation), conversation)
         if self._previous_id and self._conversation_id:
-            raise DecodeError(PREVIOUS, f"cannot be used together with {CONVERSATION}")
+            raise DecodeError(previous, f"cannot be used together with {conversation}")
+        self._continues = (previous, conversation) if conversation else (previous,)
+        self._ours = (*self._continues, "store")
+        """What a provider without such state is not asked for."""
         self._store = jsontext.read(self._members.get("store")) is not False
-        self._refers = may_have_references(request.body)
+        self._refers = state.references and may_have_references(request.body)
         self._history: dict[str, StoredResponse] = {}
         self._conversation: Conversation | None = None
         self._referenced: dict[str, Item] = {}
@@ -169,23 +178,29 @@ class Session:
         if self._previous_id and not known:
             self._check_results(earlier)
         if self._native:
-            earlier = _without_reasoning(earlier, provider, exchange)
-            new = None if new is None else _without_reasoning(new, provider, exchange)
-            return self._with(earlier, new, () if known else _CONTINUES), {}
-        echo = {PREVIOUS: self._previous_id, "store": self._store}
-        named = {CONVERSATION: {"id": self._conversation_id}} if self._conversation_id else {}
-        return self._with(earlier, new, _OURS), {**echo, **named}
+            earlier = self._without_reasoning(earlier, provider, exchange)
+            new = None if new is None else self._without_reasoning(new, provider, exchange)
+            return self._with(earlier, new, () if known else self._continues), {}
+        echo: dict[str, Any] = {self.state.previous: self._previous_id}
+        if self.state.says_stored:
+            echo["store"] = self._store
+        if self._conversation_id:
+            echo[self.state.conversation] = {"id": self._conversation_id}
+        return self._with(earlier, new, self._ours), echo
 
     def _check_results(self, earlier: list[IssuedItem]) -> None:
         """Refuse a result of a call that what is continued does not have, as OpenAI does."""
-        given = read_items(self._members.get("input"))
-        missing = unanswered_result(given, [item for _, item in earlier])
+        given = self._given_items()
+        missing = unanswered_result(given, [item for _, item in earlier], self.state)
         if missing is not None:
             raise RequestRejectedError(_no_call(missing, self._request.protocol))
 
     async def expanded(self) -> bytes:
         """The request with all earlier items, for any provider."""
-        return self._with(await self._earlier_items(), await self._new_items(), _OURS)
+        return self._with(await self._earlier_items(), await self._new_items(), self._ours)
+
+    def _given_items(self) -> list[Item]:
+        return read_items(self._members.get("input"), self.state)
 
     def _with(
         self, earlier: list[IssuedItem], new: list[IssuedItem] | None, left_out: tuple[str, ...]
@@ -195,7 +210,7 @@ class Session:
             return self._request.body
         members = dict(self._members)
         if earlier or new is not None:
-            own = read_items(members.get("input")) if new is None else _items(new)
+            own = self._given_items() if new is None else _items(new)
             members["input"] = [*_items(earlier), *own]
         for key in left_out:
             members.pop(key, None)
@@ -208,7 +223,7 @@ class Session:
         """The items of the request with references resolved; None: it has none to resolve."""
         if not self._refers:
             return None
-        items = [(_CLIENT, item) for item in read_items(self._members.get("input"))]
+        items = [(_CLIENT, item) for item in self._given_items()]
         resolved = await self._resolved(items)
         return None if resolved == items else resolved
 
@@ -272,7 +287,8 @@ class Session:
         except HistoryTooLargeError as problem:
             raise RequestRejectedError(errors.history_too_large(problem.limit)) from None
         if history is None:
-            raise RequestRejectedError(_unknown_previous(self._previous_id, self._request.protocol))
+            error = _unknown_previous(self._previous_id, self._request.protocol, self.state)
+            raise RequestRejectedError(error)
         self._history = history
         return await self._resolved(
             [(stored.provider, item) for stored in history.values() for item in stored.items]
@@ -288,6 +304,11 @@ class Session:
             await self._responses.evict_response(self._previous_id)
 
     @property
+    def protocol(self) -> str:
+        """The client's."""
+        return self._request.protocol
+
+    @property
     def native(self) -> bool:
         """Whether the response passes through as its provider wrote it."""
         return self._native
@@ -297,22 +318,50 @@ class Session:
         try:
             response = jsontext.members(answer)
             response_id = jsontext.read(response.get("id"))
-            given, made = read_items(self._members.get("input")), read_items(response.get("output"))
+            given, made = self._given_items(), read_items(response.get(self.state.output))
         except DecodeError:
             return
-        if not isinstance(response_id, str):
+        if not isinstance(response_id, str) or not response_id:
             return
         stored = StoredResponse(
             response=answer,
             input=jsontext.encode([*self._carried(response_id), *given]),
             previous=None if response_id in self._history else self._previous_id,
             provider=self._provider,
-            stored_upstream=self._native and jsontext.read(response.get("store")) is True,
+            stored_upstream=self._native and self._says_stored(response),
+            output_key=self.state.output,
         )
         await self._responses.put_response(response_id, stored, store=self._store)
         if self._conversation is not None:
             given = [self._referenced.get(referenced_id(item) or "", item) for item in given]
             await self._extend(self._conversation.id, [*given, *made])
+
+    def _says_stored(self, response: Mapping[str, Any]) -> bool:
+        """Whether the provider has stored a response, too."""
+        return (
+            jsontext.read(response.get("store")) is True if self.state.says_stored else self._store
+        )
+
+    @property
+    def keeps_id(self) -> bool:
+        """Whether the provider stores what it answers, so that its id means something to it."""
+        return not self.state.says_stored and self._store
+
+    def _without_reasoning(
+        self, earlier: list[IssuedItem], provider: str, exchange: Exchange
+    ) -> list[IssuedItem]:
+        """Earlier items without those that a provider of the same protocol would reject."""
+        left = [
+            (issuer, item)
+            for issuer, item in earlier
+            if issuer == _CLIENT
+            or not is_foreign_reasoning(item, own=issuer == provider, state=self.state)
+        ]
+        if len(left) < len(earlier):
+            count = len(earlier) - len(left)
+            words = f"{count} reasoning items of earlier responses: only their issuer can read them"
+            exchange.note("reasoning-dropped", self.state.previous, words)
+        return left
 
     def _carried(self, response_id: str) -> list[Item]:
         """Earlier items that the id of a response will not lead to: a conversation moves on, and
@@ -342,12 +391,19 @@ class SessionWriter:
     def __init__(self, writer: ResponseWriter, session: Session) -> None:
         self._writer = writer
         self._session = session
-        self._finder = FinalResponseFinder()
+        state, protocol = session.state, session.protocol
+        self._finder: ResponseFinder = (
+            FinalResponseFinder(state) if state.whole_at_end else AssembledResponse(protocol)
+        )
         self._ids: OwnResponseId | None = None
 
     @property
     def response(self) -> HttpResponse:
         return self._writer.response
+
+    @property
+    def _renames(self) -> bool:
+        return self._session.native and not self._session.keeps_id
 
     @property
     def closed(self) -> bool:
@@ -363,15 +419,15 @@ class SessionWriter:
 
     async def whole(self, answer: WholeResponse) -> None:
         if answer.status < FIRST_ERROR:
-            if self._session.native:
-                answer = replace(answer, data=OwnResponseId().body(answer.data))
+            if self._renames:
+                answer = replace(answer, data=OwnResponseId(self._session.state).body(answer.data))
             await self._session.save(answer.data)
         else:
             await self._session.evict()
         await self._writer.whole(answer)
 
     async def begin(self, headers: Mapping[str, str]) -> None:
-        self._ids = OwnResponseId() if self._session.native else None
+        self._ids = OwnResponseId(self._session.state) if self._renames else None
         await self._writer.begin(headers)
 
     async def write(self, data: bytes) -> None:
@@ -399,10 +455,12 @@ class OwnResponseId:
     that it has stored it: then the client can ask the provider for it.
     """
 
-    __slots__ = ("_id", "_lines", "_stored")
+    __slots__ = ("_id", "_lines", "_mark", "_member", "_stored")
 
-    def __init__(self) -> None:
-        self._id = new_response_id()
+    def __init__(self, state: StoredAnswers | None = None) -> None:
+        self._id = new_response_id() if state is None else new_response_id(state.id_prefix)
+        self._member = _MEMBER if state is None else state.member
+        self._mark = f'"{self._member}"'.encode()
         self._lines: list[bytes] = []
         self._stored = False
 
@@ -416,7 +474,7 @@ class OwnResponseId:
             return b""
         lines = b"".join((*self._lines, data[:cut]))
         self._lines = [data[cut:]] if cut < len(data) else []
-        if _RESPONSE in lines:
+        if self._mark in lines:
             lines = b"".join(map(self._event, lines.splitlines(keepends=True)))
         return lines + self.close() if self._is_stored() else lines
 
@@ -436,13 +494,13 @@ class OwnResponseId:
             return data
 
     def _event(self, line: bytes) -> bytes:
-        if _RESPONSE not in line or not line.startswith(_FIELD):
+        if self._mark not in line or not line.startswith(_FIELD):
             return line
         text = line[len(_FIELD) :]
         bare = text.strip()
         try:
             event = jsontext.members(bare)
-            event["response"] = self._renamed(jsontext.members(event["response"]))
+            event[self._member] = self._renamed(jsontext.members(event[self._member]))
         except (DecodeError, KeyError):
             return line
         return _FIELD + text.replace(bare, jsontext.encode(event), 1)
@@ -452,14 +510,58 @@ class OwnResponseId:
         return response if self._stored or "id" not in response else {**response, "id": self._id}
 
 
+class ResponseFinder(Protocol):
+    """Finds the response that a stream makes up."""
+
+    def feed(self, data: bytes) -> bytes | None:
+        """The final response, once the bytes complete it."""
+        ...
+
+
+class AssembledResponse:
+    """Puts the final response together from all events of a stream."""
+
+    __slots__ = ("_ctx", "_decoder", "_events", "_is_over", "_protocol")
+
+    def __init__(self, protocol: str) -> None:
+        self._protocol = get_protocol(protocol)
+        surface = self._protocol.SURFACE
+        self._ctx = Context(source=surface, target=surface)
+        self._decoder = self._protocol.StreamDecoder(self._ctx)
+        self._events: list[Event] = []
+        self._is_over = False
+
+    def feed(self, data: bytes) -> bytes | None:
+        """The final response, once the bytes complete it."""
+        if self._is_over:
+            return None
+        self._events.extend(self._decoder.feed(data))
+        if self._decoder.could_end:
+            # Before its last event is seen: the client may go on from there.
+            self._events.extend(self._decoder.close())
+        last = self._events[-1] if self._events else None
+        self._is_over = isinstance(last, Failed | Finished)
+        if not isinstance(last, Finished):
+            return None
+        response = fold(self._events)
+        return jsontext.encode(self._protocol.encode_response(response, self._ctx).body)
+
+
+_MEMBER: Final = "response"
+_FINAL_EVENTS: Final = ("response.completed", "response.incomplete")
+
+
 class FinalResponseFinder:
     """Finds the final response in a stream of events without parsing the others."""
 
-    __slots__ = ("_found", "_line")
+    __slots__ = ("_found", "_kinds", "_line", "_marks", "_member")
 
-    def __init__(self) -> None:
+    def __init__(self, state: StoredAnswers | None = None) -> None:
         self._line: list[bytes] = []
         self._found = False
+        self._member = _MEMBER if state is None else state.member
+        self._kinds = _FINAL_EVENTS if state is None else state.final_events
+        self._marks = tuple(f'"{name}"'.encode() for name in self._kinds)
 
     def feed(self, data: bytes) -> bytes | None:
         """The final response, once the bytes complete its line."""
@@ -473,7 +575,7 @@ class FinalResponseFinder:
         if self._line:
             lines = b"".join((*self._line, lines))
         self._line = [data[cut:]] if cut < len(data) else []
-        for mark in _MARKS:
+        for mark in self._marks:
             at = lines.find(mark)
             if at >= 0:
                 return self._read(lines[lines.rfind(b"\n", 0, at) + 1 : lines.find(b"\n", at)])
@@ -484,10 +586,18 @@ class FinalResponseFinder:
             event = jsontext.members(line.removeprefix(b"data:").strip())
         except DecodeError:
             return None
-        if jsontext.read(event.get("type")) not in _FINAL_EVENTS or "response" not in event:
+        if jsontext.read(event.get("type")) not in self._kinds or self._member not in event:
             return None
         self._found = True
-        return jsontext.encode(event["response"])
+        return jsontext.encode(event[self._member])
+
+
+def stored_answers(protocol: str) -> StoredAnswers:
+    """How a protocol stores answers, which it must do."""
+    state = get_protocol(protocol).API.state
+    if state is None:
+        raise ValueError(f"{protocol} stores no answers")
+    return state
 
 
 def _size(item: Item) -> int:
@@ -497,22 +607,6 @@ def _size(item: Item) -> int:
 
 def _items(issued: list[IssuedItem]) -> list[Item]:
     return [item for _, item in issued]
-
-
-def _without_reasoning(
-    earlier: list[IssuedItem], provider: str, exchange: Exchange
-) -> list[IssuedItem]:
-    """Earlier items without those that a provider of the same protocol would reject."""
-    left = [
-        (issuer, item)
-        for issuer, item in earlier
-        if issuer == _CLIENT or not is_foreign_reasoning(item, own=issuer == provider)
-    ]
-    if len(left) < len(earlier):
-        count = len(earlier) - len(left)
-        words = f"{count} reasoning items of earlier responses: only their issuer can read them"
-        exchange.note("reasoning-dropped", PREVIOUS, words)
-    return left
 
 
 def _id_of(given: Any, key: str) -> str | None:
@@ -538,14 +632,17 @@ def _no_call(call_id: str, protocol: str) -> ApiError:
     )
 
 
-def _unknown_previous(response_id: str, protocol: str) -> ApiError:
+def _unknown_previous(response_id: str, protocol: str, state: StoredAnswers) -> ApiError:
+    message = f"Previous {state.member} with id '{response_id}' not found."
+    if not state.says_stored:
+        return errors.missing_item(message)
     return ApiError(
         kind="invalid_request",
-        message=f"Previous response with id '{response_id}' not found.",
+        message=message,
         status=400,
         raw="invalid_request_error",
         code="previous_response_not_found",
-        param=PREVIOUS,
+        param=state.previous,
         extras={protocol: {}},
     )
 

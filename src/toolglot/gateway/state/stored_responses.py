@@ -1,4 +1,5 @@
-"""Stored responses and conversations of the Responses API, as one owner sees them.
+"""Stored responses and conversations of the Responses API, as one owner sees them; answers of other
+protocols that are stored in the same way are responses here, too.
 
 A response is stored with its own input and the id of the response that it continues
 (`previous_response_id`), so that a long conversation is stored once and not once per turn. A
@@ -13,6 +14,7 @@ from typing import Final
 from msgspec import Raw, Struct, field, msgpack
 from msgspec.structs import replace
 
+from toolglot.api import StoredAnswers
 from toolglot.gateway.state.items import Item, id_of, read_items
 from toolglot.gateway.storage.store import Store
 from toolglot.ir import Json
@@ -46,6 +48,8 @@ class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider: str = ""
     stored_upstream: bool = field(default=False, name="held")
     """The provider has stored it too. The name in the database is from an earlier version."""
+    output_key: str = "output"
+    """The member of the response that has its items: only its own protocol continues it."""
 
     @property
     def size(self) -> int:
@@ -65,7 +69,7 @@ class StoredResponse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def output_items(self) -> list[Item]:
         """The items of the response."""
-        return read_items(jsontext.members(self.response).get("output"))
+        return read_items(jsontext.members(self.response).get(self.output_key))
 
 
 class StoredItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -124,10 +128,18 @@ class ResponseStore:
     be continued.
     """
 
-    __slots__ = ("_connection", "_store", "owner")
+    __slots__ = ("_by_item", "_connection", "_output_key", "_store", "owner")
 
-    def __init__(self, store: Store, owner: str, connection: Store | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        owner: str,
+        connection: Store | None = None,
+        state: StoredAnswers | None = None,
+    ) -> None:
         self._store = store
+        self._output_key = "output" if state is None else state.output
+        self._by_item = state is None or state.references
         self._connection = connection
         self.owner = owner
 
@@ -141,7 +153,8 @@ class ResponseStore:
         for store in filter(None, (self._connection, self._store)):
             found = await store.get(RESPONSE, response_id, self.owner)
             if found is not None:
-                return _RESPONSE.decode(found)
+                response = _RESPONSE.decode(found)
+                return response if response.output_key == self._output_key else None
         return None
 
     async def put_response(
@@ -149,7 +162,7 @@ class ResponseStore:
     ) -> None:
         """Store a response; if not `store`, for as long as the connection lasts only."""
         values = [(RESPONSE, response_id, _ENCODER.encode(response))]
-        for item in response.output_items:
+        for item in response.output_items if self._by_item else ():
             item_id = id_of(item)
             if item_id is not None:
                 stored = StoredItem(
@@ -178,7 +191,10 @@ class ResponseStore:
     async def delete_response(self, response_id: str) -> bool:
         """Delete a response with its items; false if there was none."""
         found = await self._store.get(RESPONSE, response_id, self.owner)
-        for item in _RESPONSE.decode(found).output_items if found is not None else ():
+        response = None if found is None else _RESPONSE.decode(found)
+        if response is None or response.output_key != self._output_key:
+            return False
+        for item in response.output_items if self._by_item else ():
             item_id = id_of(item)
             if item_id is not None:
                 await self._store.delete(_ITEM, item_id, self.owner)
@@ -240,9 +256,9 @@ def new_conversation(metadata: Json) -> Conversation:
     return Conversation(id=new_id("conv_"), created_at=int(time.time()), metadata=metadata)
 
 
-def new_response_id() -> str:
+def new_response_id(prefix: str = "resp_") -> str:
     """The id of a response, which no other conversation has."""
-    return new_id("resp_")
+    return new_id(prefix)
 
 
 def new_id(prefix: str) -> str:

@@ -1,7 +1,5 @@
 """Responses and errors of Gemini, both ways."""
 
-import re
-from math import ceil
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -41,6 +39,7 @@ from toolglot.protocols.gemini.surface import (
 from toolglot.wire.error_kinds import error_kind, headers_of, reply_status
 from toolglot.wire.fields import Fields, WireDocument, merge
 from toolglot.wire.message import WireResponse
+from toolglot.wire.rpc_errors import retry_delay
 from toolglot.wire.timestamps import rfc3339
 
 
@@ -282,7 +281,6 @@ _UNIFIED: Final = ("input", "cache_read", "cache_write", "output", "reasoning")
 
 _RETRY: Final = "type.googleapis.com/google.rpc.RetryInfo"
 _FAILURES: Final = range(400, 600)
-_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 _TOO_LONG: Final = "The input token count exceeds the maximum number of tokens allowed"
 _WORDS: Final[tuple[tuple[str, ErrorKind, ErrorKind], ...]] = (
     ("API_KEY_INVALID", "invalid_request", "authentication"),
@@ -315,7 +313,7 @@ def _decode_error(fields: Fields, wire: WireResponse) -> ApiError:
         message=message,
         status=status,
         raw=word,
-        retry_after=wire.headers.get("retry-after") or _retry_delay(details),
+        retry_after=wire.headers.get("retry-after") or retry_delay(details),
         request_id=wire.headers.get("x-request-id"),
         extras=with_variants(fields.rest(), {"without": tuple(without)} if without else {}),
     )
@@ -367,13 +365,3 @@ def _error_kind(known: ErrorKind | None, status: int, message: str, details: Any
 
 
 _REFINED: Final = frozenset(general for _, general, _ in _WORDS)
-
-
-def _retry_delay(details: Any) -> str | None:
-    """Seconds to wait, from the RetryInfo among the details."""
-    for detail in details if isinstance(details, list) else ():
-        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
-        match = _SECONDS.fullmatch(delay) if isinstance(delay, str) else None
-        if match is not None:
-            return str(ceil(float(match[1])))
-    return None

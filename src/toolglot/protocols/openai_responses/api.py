@@ -6,7 +6,7 @@ by leaving out fields until Codex 0.166.0 complained (2026-11-15).
 
 from typing import Final
 
-from toolglot.api import Api, CountEndpoint, ModelInfo
+from toolglot.api import Api, CountEndpoint, ModelInfo, StoredAnswers
 from toolglot.ir import Json
 
 
@@ -51,6 +51,21 @@ API: Final = Api(
                 "parallel_tool_calls", "truncation", "previous_response_id", "conversation",
             )
         ),
+    ),
+    state=StoredAnswers(
+        previous="previous_response_id",
+        conversation="conversation",
+        output="output",
+        member="response",
+        final_events=("response.completed", "response.incomplete"),
+        id_prefix="resp_",
+        references=True,
+        call_id="call_id",
+        results="_output",
+        reasoning=("reasoning", "encrypted_content"),
+        message=lambda text: {"type": "message", "role": "user", "content": text},
+        sockets=True,
+        deleted=lambda name: {"id": name, "object": "response", "deleted": True},
     ),
     is_response=lambda value: isinstance(value.get("output"), list),
     is_event=lambda value: str(value.get("type")).startswith("response."),
