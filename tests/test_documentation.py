@@ -42,9 +42,7 @@ TOOL = {
     "name": "tide",
     "input_schema": {"type": "object", "properties": {"days": {"type": "integer"}}},
 }
-SAID = {"role": "assistant", "content": "ho"}
 BEFORE = {
-    "docs/convert.md": {"rows": [{"messages": [*CHAT["messages"], SAID]}]},
     "docs/demo.md": {"body": CHAT},
     "docs/dialects.md": {"text": "hi", "tools": [TOOL], "body": REQUEST},
     "docs/doctor.md": {"body": REQUEST},
@@ -56,6 +54,8 @@ BEFORE = {
 }
 """What the text of a page introduces before its code."""
 READ_ONLY = {
+    "docs/bedrock.md": "asks a gateway; tests/gateway has the same with the SDK",
+    "docs/convert.md": "needs Ray, Polars and Spark; tests/convert has the rest",
     "docs/discovery.md": "asks a server",
     "docs/responses.md": "asks a gateway; tests/gateway has the same with the SDK",
 }
