@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help local-model run test smoke node lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
+.PHONY: help site cast package newcomer local-model run test smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ local-model: ## Install the small local model, where there is a build of it
 run: $(GATEWAY) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve
 
-test: $(STAMP) ## Run all tests, then a few trials with real agent clients
+test: $(STAMP) browser ## Run all tests, then a few trials with real agent clients
 	@$(BIN)/python -m pytest -n 2 --quiet
 	@$(MAKE) smoke
 
@@ -51,6 +51,14 @@ smoke: $(STAMP) node ## Run real agent clients through the gateway: each with tw
 	@$(BIN)/python -m pytest tests/e2e -m e2e_smoke -n 2 --quiet -rs
 	@echo "Agent frameworks from PyPI and npm, through the gateway"
 	@$(BIN)/python -m pytest tests/frameworks -m frameworks_smoke -n 2 --dist loadgroup --quiet -rs
+
+# Where there is none, the tests of the inspector's page say so and are skipped.
+browser: ## Install Chromium, where that can be done
+	@if ! command -v chromium > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "Installing Chromium"; \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } > /dev/null 2>&1 \
+			|| echo "It cannot be installed here"; \
+	fi
 
 node: ## Install node and npm, where that can be done
 	@if ! command -v npm > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
@@ -103,10 +111,30 @@ frameworks: $(STAMP) node ## Run agent frameworks through the gateway, and write
 	@$(BIN)/python -m pytest tests/frameworks -m frameworks -n 2 --dist loadgroup --quiet -rs \
 		--frameworks docs/frameworks.md $(if $(ONLY),-k '$(ONLY)')
 
+# A virtual environment of its own: nothing else needs what builds the site.
+site: ## Build the documentation as a website into site/, offline and strict
+	@test -x .venv-site/bin/mkdocs || { echo "Installing mkdocs into .venv-site"; \
+		$(PYTHON) -m venv .venv-site && .venv-site/bin/pip install --quiet --upgrade 'pip>=25.1' \
+		&& .venv-site/bin/pip install --quiet --group site; }
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict
+	@echo "site/index.html"
+
+newcomer: $(STAMP) ## Build and install toolglot as strangers would, and do what README.md says
+	@$(BIN)/python -m pytest tests/test_packaging.py -m packaging --quiet
+
+package: $(STAMP) ## Build the wheel and the source archive into dist/, and check them
+	@$(PIP) install 'build>=1.3,<2' 'twine>=6.2,<7'
+	@rm -rf dist
+	@$(BIN)/python -m build > /dev/null
+	@$(BIN)/python -m twine check --strict dist/*
+
+cast: $(STAMP) node ## Record the session that README.md begins with, and draw it
+	@$(BIN)/python scripts/cast.py
+
 docs: $(STAMP) ## Regenerate the marked blocks in the documentation
 	@$(BIN)/python scripts/docs.py
 
 clean: ## Remove the virtual environment, caches and build output
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	@rm -rf $(VENV) .venv-site site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache .coverage .coverage.* htmlcov
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

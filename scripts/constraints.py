@@ -24,8 +24,10 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "constraints.txt"
-NOT_PINNED = frozenset({"local-model", "all"})
-"""Extras that are left out: one is built for each machine, the other is made of the rest."""
+NOT_PINNED = frozenset({"local-model", "compression", "all"})
+"""Extras that are left out: one is built for each machine, one is partly in newer Pythons, and the
+last is made of the rest.
+"""
 _HEAD = """\
 # Versions of dependencies that the tests ran with: pip install -c constraints.txt 'toolglot[all]'
 # Written by scripts/constraints.py; tests/test_constraints.py checks it against pyproject.toml.
@@ -91,6 +93,12 @@ def archives(report: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     return sorted(found)
 
 
+def own_version(report: Mapping[str, Any]) -> str:
+    """Our own version in a report of pip, which built us."""
+    packages = (each["metadata"] for each in report["install"])
+    return next(str(data["version"]) for data in packages if data["name"] == "toolglot")
+
+
 def bill(report: Mapping[str, Any], version: str) -> dict[str, Any]:
     """The bill of materials (https://cyclonedx.org/docs/1.6/json/, read 2026-11-16)."""
     return {
@@ -143,9 +151,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.report:
         report = json.loads(options.report.read_bytes())
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         if options.sbom:
-            text = json.dumps(bill(report, project["version"]), indent=2)
+            text = json.dumps(bill(report, own_version(report)), indent=2)
             options.sbom.write_text(text + "\n", encoding="utf-8")
         if options.hashes:
             options.hashes.write_text(with_hashes(report), encoding="utf-8")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import get_type_hints
 
+from configuration_table import sections as configuration_sections
 from provider_table import rows as provider_rows
 
 from toolglot import cli
@@ -26,12 +27,14 @@ from toolglot import surface as surface_facts
 from toolglot.calls import PROVIDERS
 from toolglot.cli.clients import CLIENTS
 from toolglot.context import Options, ProviderOptions
+from toolglot.convert import FORMATS
 from toolglot.dialects.table import DIALECTS
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.matrix import pairs
 from toolglot.mending import rows as refusal_rows
 from toolglot.providers.facts import facts as rule_fact_types
 from toolglot.receipt import CATALOGUE
+from toolglot.registry import PROTOCOLS
 from toolglot.schema.narrow import narrow
 from toolglot.schema.subsets import SUBSETS, Subset
 
@@ -262,17 +265,76 @@ def clients() -> str:
     return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)
 
 
+def configuration() -> str:
+    """Return all keys of the configuration, table by table."""
+    head = ("Key", "Type", "Default", "Meaning")
+    return "\n\n".join(
+        f"## {title}\n\n{about}\n\n{table(head, rows)}"
+        for title, about, rows in configuration_sections()
+    )
+
+
+def client_trials() -> str:
+    """Return how many trials of each client went well with each provider."""
+    page = (ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    counts: dict[str, dict[str, list[bool]]] = {}
+    providers: list[str] = []
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| Client"):
+            providers = [cell.split()[0] for cell in cells[1:]]
+        elif line.startswith("| ") and not line.startswith("| ---") and len(cells) > 1:
+            client = counts.setdefault(cells[0].split()[0].strip(), {})
+            for provider, cell in zip(providers, cells[1:], strict=True):
+                client.setdefault(provider, []).append(cell == "ok")
+    order = dict.fromkeys(name for client in counts.values() for name in client)
+    rows = (
+        (
+            f"`{name}`",
+            *(
+                f"{sum(client[each])}/{len(client[each])}" if each in client else ""
+                for each in order
+            ),
+        )
+        for name, client in counts.items()
+    )
+    versions = re.search(r"^Versions: (.+)$", page, re.MULTILINE)
+    named = f"\n\n{versions[1]}" if versions else ""
+    return table(("Trials that went well", *order), rows) + named
+
+
 def cli_help() -> str:
     """Return the help of every command."""
     return "\n\n".join(f"## {name}\n\n```\n{text.strip()}\n```" for name, text in cli.help_texts())
 
 
+def formats() -> str:
+    """Return the formats of files, and what each can say."""
+    rows = []
+    for each in FORMATS.values():
+        surface = each.surface
+        words = "words" if surface.reasoning.takes_unsigned else ""
+        state = "words, state sealed" if each.seals else words
+        if not words and surface.name in PROTOCOLS:
+            state = "with its state"
+        beside = {*each.facts, *each.turn_facts, *each.holds} - {"tools", "system"}
+        pictures = "image.inline" in surface.media.accepted["user"]
+        facts = (each.ids, pictures, "tools" in each.holds, "system" in each.holds)
+        marks = ("yes" if fact else "" for fact in facts)
+        rows.append((f"`{each.name}`", each.summary, state, *marks, ", ".join(sorted(beside))))
+    heads = ("Format", "What it is", "Reasoning", "Ids", "Images", "Tools", "System text")
+    return table((*heads, "Beside the messages"), rows)
+
+
 # The name in the marker, and the function that writes the Markdown between the markers.
 BLOCKS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
+    "client-trials": client_trials,
     "clients": clients,
+    "configuration": configuration,
     "dialects": dialects,
     "families": families,
+    "formats": formats,
     "matrix": matrix,
     "metrics": metrics,
     "note-codes": note_codes,

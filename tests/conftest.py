@@ -12,6 +12,7 @@ GOLDEN = Path(__file__).parent / "golden"
 ASKED_FOR = {
     Path(__file__).parent / "e2e" / "test_clients.py": "e2e",
     Path(__file__).parent / "frameworks" / "test_frameworks.py": "frameworks",
+    Path(__file__).parent / "test_packaging.py": "packaging",
 }
 """Tests that take long and need npm or PyPI, and the mark by which they are asked for."""
 

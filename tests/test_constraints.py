@@ -56,7 +56,7 @@ REPORT = {
 
 def test_a_release_names_archives_with_their_hashes(constraints):
     assert constraints.with_hashes(REPORT) == f"msgspec==0.22.0 --hash=sha256:{'ab' * 32}\n"
-    bill = constraints.bill(REPORT, "0.1.0")
+    bill = constraints.bill(REPORT, constraints.own_version(REPORT))
     (component,) = bill["components"]
     assert component == {
         "type": "library",

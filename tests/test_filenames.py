@@ -15,10 +15,25 @@ MODULES = sorted(
 
 
 BEHIND = {
+    "cli/test_convert_command.py": """
+        cli/byte_progress.py cli/convert_input.py cli/convert_output.py cli/convert_run.py""",
+    "convert/test_formats.py": """
+        convert/formats/*.py convert/transcript.py convert/format.py convert/identifiers.py
+        convert/loose_schemas.py convert/plain_turns.py convert/protocol_rows.py
+        convert/read_back.py convert/surfaces.py convert/written_calls.py""",
     "dialects/test_table.py": "dialects/rows/*.py",
     "discovery/test_session.py": """
         discovery/detect_protocol.py discovery/feature_probes.py discovery/prober.py
         discovery/result.py""",
+    "gateway/inspector/test_export.py": """
+        gateway/inspector/export.py gateway/inspector/folder_app.py
+        gateway/inspector/from_recordings.py gateway/inspector/page_files.py""",
+    "gateway/inspector/test_inspector.py": """
+        gateway/inspector/call_rows.py gateway/inspector/conversation_json.py
+        gateway/inspector/copies.py gateway/inspector/exchange_detail.py
+        gateway/inspector/exchange_facts.py gateway/inspector/inspector_access.py
+        gateway/inspector/inspector_api.py gateway/inspector/live_feed.py
+        gateway/inspector/stream_events.py""",
     "test_demo.py": "demo/*.py",
     "test_history.py": "history/*.py",
 }

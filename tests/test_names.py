@@ -18,6 +18,8 @@ MODULES = sorted(
     path.relative_to(SOURCE)
     for path in SOURCE.rglob("*.py")
     if path.relative_to(SOURCE).parts[0] not in {"protocols", "registry.py"}
+    # A format of files names the protocol whose messages it holds.
+    and path.relative_to(SOURCE).parts[:2] != ("convert", "formats")
 )
 WORDS = {word for name in PROTOCOLS for word in (name, name.replace("-", "_"))}
 IDENTIFIER = re.compile(rf"(?:^|_)(?:{'|'.join(sorted(WORDS))})(?:_|$)", re.IGNORECASE)

@@ -739,3 +739,37 @@ def test_a_stream_that_breaks_off_after_its_last_word_is_complete(name):
     answer = fold(decode(name, [written]))
     assert isinstance(answer, ir.Response)
     assert translator.error is None
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_a_stream_is_cut_in_its_client_gets_whole_events(name, line_end, broken):
+    """Also where it is cut within its last line end, or in the middle of any other."""
+    data = answer_of(name).replace(b"\r\n", b"\n").replace(b"\n", line_end)
+    last = b"\n" if name == "ollama" else b"\n\n"
+    cut = ir.ApiError(kind="server", message="broke off", status=502)
+    edges = [at for at in range(len(data)) if data[at - 1 : at + 1] in (b"\r\n", b"\n\n", b"\n\r")]
+    for at in sorted({*edges[::5], *range(len(data) - 30, len(data) + 1)}):
+        translator = StreamTranslator(name, name, mend="on", broken="open")
+        written = translator.feed(data[:at])
+        written += translator.fail(cut) if broken else translator.close()
+        assert written.replace(b"\r\n", b"\n").endswith(last), (at, written[-60:])
+        found = {each.rule for each in lint_stream(written, name)}
+        assert not found & {"blank-line", "sequence", "not-json"}, (at, found)
+        assert (translator.error is None) == bool(translator.stops), at
+
+
+def test_the_numbers_of_events_go_on_where_a_stream_breaks_off_or_is_mended():
+    """Clients resume a response after the number that they saw last."""
+    name = "openai-responses"
+    events = answer_of(name).split(b"\n\n")
+    for count in range(2, len(events) - 2):
+        for tail in (b"", b'event: response.output_text.delta\ndata: {"type":\n\n'):
+            translator = StreamTranslator(name, name, mend="on", broken="open")
+            head = b"\n\n".join(events[:count]) + b"\n\n"
+            written = translator.feed(head + tail) + translator.close()
+            lines = [line[6:] for line in written.split(b"\n") if line.startswith(b"data: {")]
+            numbers = [json.loads(line)["sequence_number"] for line in lines]
+            assert numbers == list(range(len(numbers)))
+            assert len(numbers) > count

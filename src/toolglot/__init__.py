@@ -110,7 +110,10 @@ if TYPE_CHECKING:
     from toolglot.wire.message import WireRequest as WireRequest, WireResponse as WireResponse
     # isort: on
 
-__version__ = "0.1.0"
+try:
+    __version__: str = import_module("toolglot._version").__version__
+except ImportError:  # A checkout that was not installed: the build writes that module.
+    __version__ = "0.1.0.dev0"
 
 _NAMES = {
     "adapt.calls.validate": "validate_arguments validate_tool_calls",

@@ -58,12 +58,19 @@ class StreamDecoder(Protocol):
 class StreamEncoder(Protocol):
     """Events to bytes."""
 
+    last_words: ClassVar[bytes]
+    """What a complete stream ends with, after all that it says."""
+
     def encode(self, event: Event) -> bytes:
         """The bytes of one event."""
         ...
 
     def text_writer(self, index: int) -> Callable[[str], bytes]:
         """What writes more text of an open part that has got some before, until it ends."""
+        ...
+
+    def continue_after(self, payload: bytes) -> None:
+        """The client has got a stream up to this event, which another wrote."""
         ...
 
     def close(self) -> bytes:

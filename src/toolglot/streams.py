@@ -353,6 +353,10 @@ class _Translator:
         self._outcome.see(events[-1])
         return b"".join(self.encode(events))
 
+    def continue_after(self, payload: bytes) -> None:
+        """The client has got the stream up to this event."""
+        self._encoder.continue_after(payload)
+
     def encode(self, events: Iterable[Event]) -> list[bytes]:
         """The bytes of events that went through the passes already."""
         return [self._encoder.encode(event) for event in events]
@@ -418,6 +422,7 @@ class _Follower:
         "_decoder",
         "_grammar",
         "_hidden",
+        "_last",
         "_mends",
         "_outcome",
         "_passes",
@@ -455,6 +460,8 @@ class _Follower:
         self._compact_at = _MANY
         self._past: list[Event] = []
         """What the bytes that were passed on mean, for the encoder of a translator."""
+        self._last = b""
+        """The event that was passed on last."""
         self._translator: _Translator | None = None
         self._repeated: tuple[RepeatedFrame, int, Callable[[str], object]] | None = None
         """What reads one more event of the kind of the last, the part that it belongs to, and who
@@ -495,39 +502,37 @@ class _Follower:
 
     def close(self) -> bytes:
         known = self._outcome.error
+        owed = b"" if self._translator else self._owed()
         pieces = () if self._translator else tuple(self._splitter.close())
         passed = self._pass(pieces)
         if self._translator is not None:
-            return passed + self._translator.close()
+            return owed + passed + self._translator.close()
         passed += self._rename.close() if self._rename else b""
         before = len(self._past)
         self._follow(self._decoder.close())
         # Of an event that was torn nothing is sent if something follows, which would be read as its
         # end.
-        torn = pieces and not any(value for piece in pieces for *_, value in piece.events)
-        rest = b"" if torn else self._splitter.completed(passed)
+        torn = pieces and not any(map(_has_event, pieces))
+        rest = owed if torn else owed + self._splitter.completed(passed)
         if self._outcome.error is not known:
             # What was passed on did not end; a client must not take it for complete.
-            return rest + _encode_error(self._target, self._ctx, self._outcome)
-        if (
-            not self._mends
-            or self._check.ended
-            or not self._splitter.readable
-            or len(self._past) == before
-        ):
-            return passed
+            return rest + self._encode_error()
+        whole = owed + passed if self._splitter.is_ended(passed) else rest
+        if not self._mends or not self._splitter.readable or len(self._past) == before:
+            return whole
+        if self._check.ended:
+            return whole + self._last_words()
         return rest + self._hand_over("its end", before)[1]
 
     def fail(self, error: ApiError) -> bytes:
         if self._translator is not None:
             return self._translator.fail(error)
-        if self._grammar.complete:
-            return b""
-        if self._decoder.could_end:
+        if self._grammar.complete or self._decoder.could_end:
             return self.close()  # It broke off after all that matters.
         self._outcome.error = error
+        owed = self._owed()
         rest = self._splitter.completed(self._rename.close()) if self._rename else b""
-        return rest + _encode_error(self._target, self._ctx, self._outcome)
+        return owed + rest + self._encode_error()
 
     @property
     def has_output(self) -> bool:
@@ -551,8 +556,11 @@ class _Follower:
         translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
+                if self._grammar.complete and translator is None:
+                    break  # What follows the end is no part of the answer.
                 wrong = not piece.readable and self._mends
                 if translator is None and (wrong or not (reads is None or reads(piece.raw))):
+                    passed.append(self._owed())
                     translator, _ = self._hand_over("events", len(self._past))
                 if translator is not None:
                     passed.append(translator.write(self._decoded(piece)))
@@ -560,6 +568,8 @@ class _Follower:
                 if self._hidden is not None and self._is_hidden(piece):
                     continue
                 self._follow(self._decoded(piece))
+                if piece.events:
+                    self._last = piece.events[-1][1]
                 passed.append(self._rename.feed(piece.raw) if self._rename else piece.raw)
         except DecodeError as error:
             breaks = translator.break_off if translator is not None else self._break_off
@@ -624,11 +634,14 @@ class _Follower:
                 self._target, ctx, self._outcome, self._decoder, passes=passes,
                 grammar=self._grammar,
             )  # fmt: skip
-            written = b"".join(translator.encode(past)[before:])
+            translator.encode(past[:before])
+            translator.continue_after(self._last)
+            written = b"".join(translator.encode(past[before:]))
         else:
             passes = answer_passes(ctx)
             translator = _Translator(self._target, ctx, self._outcome, self._decoder, passes=passes)
             translator.write(past[:before])
+            translator.continue_after(self._last)
             written = translator.write(past[before:])
         self._translator, self._past = translator, []
         return translator, written
@@ -637,7 +650,27 @@ class _Follower:
         if self._grammar.complete:
             return b""
         self._outcome.see(_broken_off(why, self._grammar, self._ctx)[-1])
-        return _encode_error(self._target, self._ctx, self._outcome)
+        return self._owed() + self._encode_error()
+
+    def _owed(self) -> bytes:
+        """The rest of a line end of which one half was passed on."""
+        owed = self._splitter.owed()
+        return self._rename.feed(owed) if owed and self._rename else owed
+
+    def _last_words(self) -> bytes:
+        """What a stream lacks that says all and does not end as its protocol has it."""
+        words = get_protocol(self._target).StreamEncoder(self._ctx).last_words
+        if words:
+            self._ctx.note("stream-mended", "its end")
+        return words
+
+    def _encode_error(self) -> bytes:
+        return _encode_error(self._target, self._ctx, self._outcome, self._last)
+
+
+def _has_event(piece: SplitEvent) -> bool:
+    """Whether the end of a stream is an event that lacks its end at most."""
+    return any(piece.readable or value for *_, value in piece.events)
 
 
 def _no_newest_form(surface: Surface) -> Callable[[bytes], bool]:
@@ -656,13 +689,14 @@ def _broken_off(why: str, grammar: Grammar, ctx: Context) -> list[Event]:
     return events
 
 
-def _encode_error(target: str, ctx: Context, outcome: _Outcome) -> bytes:
-    """What ends a stream that was passed on until it broke off."""
+def _encode_error(target: str, ctx: Context, outcome: _Outcome, last: bytes = b"") -> bytes:
+    """What ends a stream that was passed on until it broke off, after its `last` event."""
     if outcome.error is None:
         return b""
     encoder = get_protocol(target).StreamEncoder(ctx)
     if outcome.started is not None:
         encoder.encode(outcome.started)
+    encoder.continue_after(last)
     return encoder.encode(Failed(retryable_error(outcome.error, ctx))) + encoder.close()
 
 

@@ -184,7 +184,7 @@ def test_the_database(cli, tmp_path):
     assert f"{file} will be created" in cli("doctor", columns=200).out.decode()
     assert not file.exists()
     assert cli("keys", "create", "mine", "--database", str(file)).code == 0
-    assert f"{file}: 1 keys, 0 requests" in cli("doctor", columns=200).out.decode()
+    assert f"{file}: 1 key, 0 requests" in cli("doctor", columns=200).out.decode()
     for each in tmp_path.glob("keys.db*"):
         each.unlink()
     file.write_text("This is something else than a database.")
@@ -225,7 +225,7 @@ def test_security_says_what_is_weak(cli):
     done = cli("doctor", "--security", columns=200)
     assert done.code == 1
     lines = done.out.decode().splitlines()
-    assert lines[0] == "toolglot.toml is valid: 1 providers, 0 routes"
+    assert lines[0] == "toolglot.toml is valid: 1 provider, 0 routes"
     assert lines[1].startswith("serious        providers.far.base_url: http://far.example/v1 is")
     assert lines[2] == "               What to do: use https://, or a tunnel."
     assert lines[-2].startswith("No gateway answers at that address now")
@@ -245,3 +245,10 @@ def test_security_of_a_file_that_is_wrong(cli):
     done = cli("doctor", "--security")
     assert done.code != 0
     assert "can be reached from other machines" in done.err
+
+
+def test_settings_of_another_router_are_reported(cli, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
+    done = cli("doctor", "--provider", "demo", columns=200)
+    assert "settings       CLAUDE_CODE_USE_BEDROCK sends Claude Code" in done.out.decode()

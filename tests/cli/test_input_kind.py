@@ -49,6 +49,9 @@ WRONG = {
         "looks like a response of openai-chat, .*: give --what response and --from openai-chat",
     ),
     "a stream as a request": (b'data: {"x":1}\n\n', "request", "a stream, .* --what stream"),
+    "an empty response as a request": (
+        b'{"choices": []}', "request", "looks like a response of openai-chat",
+    ),
     "nothing": (b" \n", "request", "the input is empty"),
 }  # fmt: skip
 

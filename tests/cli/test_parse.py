@@ -103,6 +103,11 @@ def test_lines_that_hold_no_text(cli, line):
     assert done.err.startswith("toolglot: ")
 
 
+def test_a_bad_line_is_named_by_its_number(cli):
+    done = cli("parse", "--jsonl", data=b'{"text": "a"}\n\n{"text": }\n')
+    assert "line 3: not JSON: Expecting value in column 10" in done.err
+
+
 def test_file_without_tools(cli, tmp_path):
     file = tmp_path / "tools.json"
     file.write_text("{}", encoding="utf-8")

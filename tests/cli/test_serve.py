@@ -110,7 +110,7 @@ def test_an_address_in_the_environment_that_is_the_gateways_own_is_named(tmp_pat
 def test_serving_loads_nothing_that_it_does_not_use():
     """Each of these takes a tenth of the time in which the gateway starts."""
     code = (
-        "import sys; from toolglot.cli import _parser; _parser('serve');"
+        "import sys; from toolglot.cli import parser_for; parser_for('serve');"
         "import toolglot.gateway.app as it, toolglot.gateway.http.server;"
         "from toolglot.gateway.config import Config; it.App(Config());"
         "print(*{'sqlite3', 'http.client', 'toolglot.discovery', 'toolglot.dialects'}"

@@ -6,7 +6,7 @@ from tests.gateway.handling import made_request
 
 from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.error_responses import RequestRejectedError
-from toolglot.gateway.incoming import read_incoming
+from toolglot.gateway.incoming import check_models, read_incoming
 
 
 def read(protocol, body, *, path="/v1/messages", call=None, **headers):
@@ -77,3 +77,42 @@ def test_what_is_the_same_for_a_whole_conversation():
 def test_whose_it_is():
     request = read("openai-chat", b'{"model":"m"}')
     assert replace(request, holder=VirtualKey(id="k1", name="one", created=0.0)).owner == "k1"
+
+
+CHEAP = VirtualKey(id="k", name="k", created=0.0, models=("cheap-*",))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b'"models":["cheap-2","dear"]',
+        b'"Models":["dear"]',
+        b'"fallbacks":[{"cheap-1":["dear"]}]',
+        b'"fallback_models":"dear"',
+        b'"engine":"dear"',
+        b'"model_id":"dear"',
+        b'"tools":[{"type":"image_generation","model":"dear"}]',
+        b'"Model":"dear"',
+        b'"model":"dear"',
+        b'"mod\\u0065l":"dear"',
+    ],
+)
+def test_a_key_for_some_models_names_no_others_anywhere(more):
+    body = b'{"model":"cheap-1",%b,"messages":[]}' % more
+    with pytest.raises(RequestRejectedError) as caught:
+        check_models(body, CHEAP)
+    assert caught.value.error.status in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b'"models":["cheap-2"]',
+        b'"fallbacks":[]',
+        b'"tools":[{"name":"x","model":"cheap-9"},{"input_schema":{"model":{"a":1}}}]',
+        b'"messages":[{"role":"user","content":"\\u00e9 \\"model\\": \\"models\\""}]',
+        b'"messages":[{"model":"dear","fallback":"dear"}]',
+    ],
+)
+def test_what_a_key_may_use_and_what_is_said_of_models_is_no_matter(more):
+    check_models(b'{"model":"cheap-1",%b}' % more, CHEAP)

@@ -1,6 +1,8 @@
 """Connections that are used again, addresses and proxies."""
 
 import asyncio
+import socket
+import threading
 
 import pytest
 from tests.http1.raw import body, server, with_pool
@@ -41,6 +43,31 @@ def test_a_connection_that_was_closed_while_idle_is_not():
             while pool.open:  # noqa: ASYNC110 - a socket has no event
                 await asyncio.sleep(0)
             assert await body(pool, url) == b"ok"
+
+    with_pool(use)
+
+
+def test_a_connection_that_its_server_has_just_closed_is_not():
+    """The loop has not noticed yet, and what is sent now would be lost."""
+
+    def serve(listener):
+        for _ in range(2):
+            client, _ = listener.accept()
+            with client:
+                client.recv(2**16)
+                client.sendall(OK)
+
+    async def use(pool):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            thread = threading.Thread(target=serve, args=(listener,))
+            thread.start()
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            assert await body(pool, url) == b"ok"
+            for connection in tuple(pool._all):
+                while not connection.hung_up:
+                    pass  # The loop must not run meanwhile.
+            assert await body(pool, url) == b"ok"
+            thread.join()
 
     with_pool(use)
 

@@ -58,6 +58,10 @@ class Module:
         def eof(self):
             return self._zlib.eof
 
+        @property
+        def unused_data(self):
+            return self._zlib.unused_data
+
         def decompress(self, data, most):
             return self._zlib.decompress(data, max(most, 0))
 
@@ -108,3 +112,34 @@ def test_a_piece_of_a_reply_that_would_fill_the_memory():
     undo = decompressor("gzip")
     with pytest.raises(zlib.error, match="more than"):
         undo(gzip.compress(bytes(2**26 + 1), 1))
+
+
+# --- the real modules, where they are installed ---------------------------------------------------
+
+_REAL = [
+    ("zstd", "compression.zstd"),
+    ("zstd", "backports.zstd"),
+    ("br", "brotli"),
+    ("br", "brotlicffi"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "name"), _REAL)
+def test_what_a_real_module_compressed_is_read_whole_or_not_at_all(encoding, name):
+    module = pytest.importorskip(name)
+    read = dict(decompress._MODULES[encoding])[name](module)
+    data = module.compress(TEXT)
+    assert read(data, len(TEXT) + 1) == TEXT
+    assert read(data, -1) == TEXT
+    wrong = [data[:size] for size in (1, len(data) // 2, len(data) - 1)]
+    for each in (*wrong, data + b"more", data + data, b"not compressed"):
+        with pytest.raises(decompress.DecompressError):
+            read(each, 3 * len(TEXT))
+
+
+@pytest.mark.parametrize(("encoding", "name"), _REAL)
+def test_a_real_module_stops_at_the_bound(encoding, name):
+    module = pytest.importorskip(name)
+    read = dict(decompress._MODULES[encoding])[name](module)
+    made = read(module.compress(bytes(2**24)), 2**20 + 1)
+    assert 2**20 < len(made) <= 2**22

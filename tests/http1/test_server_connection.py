@@ -22,7 +22,7 @@ async def refuse(_request):
     [
         (b"GET /a?b=c HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n", b"GET /a "),
         (b"GET /a%20b HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n", b"GET /a b "),
-        (b"GET http://y/a HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n", b"GET /a "),
+        (b"GET http://x/a HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n", b"GET /a "),
         (b"GET / HTTP/1.0\r\n\r\n", b"GET / "),
         (b"POST / HTTP/1.1\r\n" + HOST + CLOSE + b"Content-Length: 3\r\n\r\nabc", b"POST / abc"),
         (
@@ -99,6 +99,7 @@ def test_requests_on_one_connection_are_answered_in_their_order():
         (b"HELO\r\n\r\n", b"400", b"method"),
         (b"GET / HTTP/1.1\r\n\r\n", b"400", b"Host"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400", b"host once"),
+        (b"GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", b"400", b"same host"),
         (
             b"GET / HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n",
             b"400",

@@ -51,6 +51,14 @@ class Connection:
             await self.send(path, body)
             return await self.answer()
 
+    async def ask_raw(self, path: str, body: bytes, headers: str = "") -> Answer:
+        """The same with headers of one's own, as lines."""
+        async with asyncio.timeout(60):
+            _, writer = await self.open()
+            writer.write(request(path, body, headers))
+            await writer.drain()
+            return await self.answer()
+
     async def answer(self) -> Answer:
         """Read an answer."""
         reader, _ = await self.open()
@@ -91,10 +99,10 @@ class Connection:
         self._reader = self._writer = None
 
 
-def request(path: str, body: bytes) -> bytes:
+def request(path: str, body: bytes, headers: str = "") -> bytes:
     """A request as it is on the wire."""
-    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n"
+    return f"{head}{headers}\r\n".encode("latin-1") + body
 
 
 async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[bytes, bool]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from tests.gateway.wild import Turn
 from tests.torture.conversation import Conversation, asked, pieces, speaker, whole
 from tests.torture.lab import Behaviour
+from tests.upstreams.server import frame
 from tests.upstreams.values import Failure
 
 HTML = b"<!doctype html><html><title>502 Bad Gateway</title><h1>nginx</h1></html>"
@@ -86,6 +87,18 @@ def once(fault: Behaviour) -> Behaviour:
     return answer
 
 
+def error_event(talk: Conversation, number: int) -> bytes:
+    """The event by which a provider ends a stream that failed, after so many others."""
+    _, said = speaker(talk).error(Failure("invalid", "Not now."))
+    name = None
+    if talk.theirs == "anthropic":
+        name = "error"
+    elif talk.theirs == "openai-responses":
+        name = "error"
+        said = {"type": "error", "sequence_number": number, "code": "x", "message": "Not now."}
+    return frame((name, said), speaker(talk))
+
+
 def status(code: int, **headers: str) -> Behaviour:
     """An error, as the provider's protocol has it."""
 
@@ -109,21 +122,22 @@ def cut(at: int, how: str) -> Behaviour:
         data, kind = content(turn, talk)
         if how == "length":
             await turn.send(_head(200, kind, b"content-length: %d" % len(data)) + data[:at])
-            await _hang_up(turn)
+            await hang_up(turn)
             return
         await turn.head(kind)
         await turn.chunk(data[:at])
         if how == "eof":
             await turn.end()
         elif how == "close":
-            await _hang_up(turn)
+            await hang_up(turn)
         else:
             await turn.reset()
 
     return answer
 
 
-async def _hang_up(turn: Turn) -> None:
+async def hang_up(turn: Turn) -> None:
+    """Close the connection."""
     turn._writer.close()
 
 
@@ -176,7 +190,7 @@ def raw(data: bytes, end: str = "close") -> Behaviour:
     async def answer(turn: Turn, talk: Conversation) -> None:
         if data:
             await turn.send(data)
-        await (turn.reset() if end == "reset" else _hang_up(turn))
+        await (turn.reset() if end == "reset" else hang_up(turn))
 
     return answer
 
@@ -196,7 +210,7 @@ def made(make: Callable[[bytes], bytes]) -> Behaviour:
     async def answer(turn: Turn, talk: Conversation) -> None:
         data, _ = content(turn, talk)
         await turn.send(make(data))
-        await _hang_up(turn)
+        await hang_up(turn)
 
     return answer
 
@@ -222,12 +236,56 @@ async def another_protocol(turn: Turn, talk: Conversation) -> None:
     await turn.whole(json.dumps(odd).encode())
 
 
+async def echoed(turn: Turn, talk: Conversation) -> None:
+    """What was asked, sent back."""
+    await turn.whole(turn.body)
+
+
 async def only_comments(turn: Turn, talk: Conversation) -> None:
     await turn.whole(
         b"\n\n\n" if talk.theirs == "ollama" else b": hello\n\n: hello\n\n",
         speaker(talk).CONTENT_TYPE,
     )
 
+
+_ERRORS_WITH_200 = (
+    b'{"error":"model is loading"}',
+    b'{"error":{"code":503,"message":"Busy.","status":"UNAVAILABLE"}}',
+    b'{"type":"error","error":{"type":"overloaded_error","message":"Busy."}}',
+    b'{"object":"error","message":"Busy.","type":"ServerError","code":500}',
+    b'{"errors":[{"message":"Busy."}],"success":false,"result":null}',
+    b'{"success":false,"msg":"Busy.","code":-1,"data":null}',
+    b'{"message":"Busy."}',
+    b'{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}',
+    b'{"error":{}}',
+    b'{"error":true}',
+    b'{"choices":null}',
+    b'{"choices":[],"content":[],"output":[],"candidates":[],"message":{}}',
+    b'{"choices":"x","content":"x","output":"x","candidates":"x","message":"x"}',
+    b'{"choices":{},"content":{},"output":{},"candidates":{},"message":[]}',
+    b'{"choices":[1],"content":[1],"output":[1],"candidates":[1],"message":1}',
+    b'{"id":"x","object":"list","data":[]}',
+    b'{"usage":{"prompt_tokens":1,"completion_tokens":0,"total_tokens":1}}',
+    b'[{"error":{"code":503,"message":"Busy.","status":"UNAVAILABLE"}}]',
+)
+"""Bodies in which some server says with status 200 that it has no answer."""
+_NO_STREAMS = (
+    b"data: [DONE]\n\n",
+    b"data:\n\n",
+    b"data: null\n\ndata: [DONE]\n\n",
+    b"data: {}\n\n",
+    b'data: {"error":{"message":"Busy.","code":503}}\n\n',
+    b'event: error\ndata: {"error":"Busy."}\n\n',
+    b"event: error\ndata: Busy.\n\n",
+    b"data: upstream timed out\n\n",
+    b"retry: 100\n\n",
+    b"\xef\xbb\xbf",
+    b": keep-alive\n\ndata: [DONE]\n\n",
+    b'{"error":"Busy."}\n',
+    b'{"detail":"Not Found"}\n',
+    b"\n",
+)
+"""Streams with nothing in them, or with an error in the words of another server."""
 
 _TLS = bytes.fromhex("160301020001000001fc0303") + bytes(16)
 _OK = b"HTTP/1.1 200 OK\r\n"
@@ -304,6 +362,15 @@ NO_ANSWERS: dict[str, Behaviour] = {
     "an answer of no protocol": another_protocol,
     "an error with 200": body(b'{"error":{"message":"Ill.","type":"server_error"}}'),
     "a header of a megabyte": raw(_OK + b"x: " + b"y" * 2**20 + b"\r\n\r\n{}"),
+    **{f"with 200: {text[:40].decode()}": body(text) for text in _ERRORS_WITH_200},
+    **{f"a stream of {text[:40]!r}": body(text, "text/event-stream") for text in _NO_STREAMS},
+    "half a byte order mark": body(b"\xef\xbb"),
+    "a byte order mark": body(b"\xef\xbb\xbf"),
+    "an error page that is said to be a stream": body(HTML, "text/event-stream"),
+    "a page of a login": body(b"<html>Sign in</html>", "text/html; charset=utf-8", 203),
+    "a 206": body(b'{"partial":true}', code=206),
+    "text that is said to be a stream": body(b"upstream connect error", "text/event-stream"),
+    "the request itself": echoed,
 }
 """Answers that are none, by name. The client must be told, in its own protocol."""
 

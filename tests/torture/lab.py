@@ -88,6 +88,8 @@ class Lab:
     plans: dict[int, tuple[Conversation, Behaviour]] = field(default_factory=dict)
     asked: Counter[int] = field(default_factory=Counter)
     misread: dict[int, list[str]] = field(default_factory=dict)
+    otherwise: Callable[[Turn], Awaitable[None]] | None = None
+    """What the provider does with requests of no conversation."""
 
     def connection(self) -> Connection:
         """A connection to the gateway."""
@@ -195,6 +197,9 @@ async def laboratory(
         number = number_in(turn.body)
         assert lab is not None
         plan = lab.plans.get(number)
+        if plan is None and lab.otherwise is not None:
+            await lab.otherwise(turn)
+            return
         if plan is None:
             lab.misread.setdefault(number, []).append("asked for a conversation that is over")
             await turn.whole(b"{}", status=400)

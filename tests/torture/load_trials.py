@@ -17,7 +17,7 @@ from tests.torture.provider_trials import PATIENT
 async def memory(settings: Settings) -> Row:
     """Many requests, faults among them: memory does not grow with their number."""
     row = Row("memory over many requests")
-    total = settings.pick(part=600, short=10_000, long=200_000)
+    total = settings.pick(part=400, short=10_000, long=200_000)
     sizes: list[int] = []
     async with laboratory(provider="retries = 0", server="receipts = 100") as lab:
 

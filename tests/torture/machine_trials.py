@@ -150,7 +150,7 @@ async def reloads(settings: Settings) -> Row:
     """The configuration changes under load, rightly and wrongly: every request is answered."""
     row = Row("the configuration changes under load")
     rng = settings.random("reload")
-    seconds = settings.pick(part=4, short=12, long=60)
+    seconds = settings.pick(part=3, short=12, long=60)
     changes = 0
     async with laboratory(provider=PATIENT) as lab:
         path = lab.folder / "toolglot.toml"

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 from tests.gateway.wild import Turn
@@ -21,7 +22,7 @@ PROMPT = "retries = 0\ntimeouts = { connect = 10, first_byte = 30, idle = 30 }"
 async def campaign(settings: Settings) -> Row:
     """Random faults, many conversations at once: nothing lost, doubled or mixed."""
     row = Row("faults in every pair, many at once")
-    total = settings.pick(part=250, short=6_000, long=100_000)
+    total = settings.pick(part=150, short=6_000, long=100_000)
     calls = 0
     async with laboratory(provider=PATIENT) as lab:
 
@@ -65,7 +66,7 @@ async def cuts(settings: Settings) -> Row:
     """The provider stops at a byte: the client is told, or has everything."""
     row = Row("answers that are cut, byte by byte")
     rng = settings.random("cuts")
-    step = settings.pick(part=601, short=41, long=1)
+    step = settings.pick(part=1201, short=41, long=1)
     points = list(_points(rng, step, settings.pick(part=1, short=2, long=2)))
     async with laboratory(provider=PROMPT) as lab:
 
@@ -117,7 +118,7 @@ async def no_answers(settings: Settings) -> Row:
         for stream in (True, False)
     ]
     if settings.size == "part":
-        trials = rng.sample(trials, 60)
+        trials = rng.sample(trials, 50)
     async with laboratory(provider=PROMPT) as lab:
 
         async def one(connection: Connection, number: int) -> None:
@@ -154,6 +155,112 @@ async def stalls(settings: Settings) -> Row:
 
         await many(settings, lab, row, len(trials), 25, one)
     row.figures = {"limit": "0.5 s"}
+    return row
+
+
+# --- streams that have ended ----------------------------------------------------------------------
+
+_SOON = 2.5
+"""Seconds in which an answer ends of which all has come. A second is what it takes."""
+
+
+async def _silent(turn: Turn) -> None:
+    await turn.left()
+
+
+async def _comments(turn: Turn) -> None:
+    while True:
+        await turn.chunk(b": still here\n\n" if b"ollama" not in turn.body else b"\n")
+        await asyncio.sleep(0.1)
+
+
+async def _endless_line(turn: Turn) -> None:
+    while True:
+        await turn.chunk(b"x" * 2**16)
+        await asyncio.sleep(0.01)
+
+
+async def _again(turn: Turn, last: bytes) -> None:
+    while True:
+        await turn.chunk(last)
+        await asyncio.sleep(0.1)
+
+
+async def _half_a_line_end(turn: Turn) -> None:
+    await turn.chunk(b"\r")
+    await turn.left()
+
+
+ENDLESS = {
+    "silence": _silent,
+    "comments": _comments,
+    "one endless line": _endless_line,
+    "half a line end": _half_a_line_end,
+}
+"""What a provider does after the last event of its answer, in place of ending it."""
+_NO_END = ("its last event again", "gemini", False)
+"""No event of these streams says that it is the last, and the same once more is more of an answer."""
+
+
+class _GoesOn:
+    """A provider that does not end its answers, and counts who lets go of it."""
+
+    def __init__(self) -> None:
+        self.begun = self.released = 0
+
+    def after(self, kind: str, *, failed: bool):
+        """Answer, or fail in the middle, and then go on in some way."""
+
+        async def answer(turn: Turn, talk: Conversation) -> None:
+            self.begun += 1
+            events = pieces(talk, asked(talk, turn.path, turn.body))
+            if failed:
+                half = len(events) // 2
+                events = [*events[:half], faults.error_event(talk, half)]
+            await turn.head(faults.content(turn, talk)[1])
+            await turn.chunk(b"".join(events))
+            with suppress(ConnectionError):
+                if kind in ENDLESS:
+                    await ENDLESS[kind](turn)
+                else:
+                    await _again(turn, events[-1])
+            self.released += 1
+            await faults.hang_up(turn)
+
+        return answer
+
+
+async def ended(settings: Settings) -> Row:
+    """Streams that have ended and are not closed: the client's ends, and the provider is let go."""
+    row = Row("streams that have ended and go on")
+    trials = [
+        (kind, pair, failed)
+        for kind in (*ENDLESS, "its last event again")
+        for pair in PAIRS
+        for failed in (False, True)
+        if (kind, pair[1], failed) != _NO_END
+    ]
+    if settings.size == "part":
+        trials = settings.random("ended").sample(trials, 20)
+    provider = _GoesOn()
+    async with laboratory(provider=PROMPT) as lab:
+
+        async def one(connection: Connection, number: int) -> None:
+            kind, pair, failed = trials[number]
+            talk = Conversation(number, *pair, stream=True, calls=1, says=True, between=" ")
+            began = asyncio.get_running_loop().time()
+            behaviour, expect = provider.after(kind, failed=failed), "told" if failed else "whole"
+            wrong = await lab.trial(connection, talk, behaviour, expect, 20)
+            took = asyncio.get_running_loop().time() - began
+            if took > _SOON:
+                wrong.append(f"took {took:.1f} s")
+            what = "an error" if failed else "its end"
+            row.count(wrong, f"{talk.ours} to {talk.theirs}, {kind} after {what}")
+
+        await many(settings, lab, row, len(trials), 10, one)
+        let_go = await until(lambda: provider.released == provider.begun, 10)
+        row.check(let_go, "every provider is let go")
+    row.figures = {"providers let go": f"{provider.released:,} of {provider.begun:,}"}
     return row
 
 

@@ -123,9 +123,12 @@ def _openai_chat_stream(data: bytes, seen: Reading) -> None:
 
 
 def _openai_responses_stream(data: bytes, seen: Reading) -> None:
-    for name, event in _sse(data, seen):
+    for due, (name, event) in enumerate(_sse(data, seen)):
         if name != event.get("type"):
             seen.wrong.append(f"event {name} has the type {event.get('type')}")
+        if event.get("sequence_number") != due:
+            number = event.get("sequence_number")
+            seen.wrong.append(f"event {name} has the number {number} where {due} is due")
         match event["type"]:
             case "response.output_item.done":
                 _response_item(event["item"], seen)

@@ -3,14 +3,16 @@
 import time
 from collections.abc import Awaitable, Callable
 
-from tests.torture import load_trials, machine_trials, provider_trials
+from tests.torture import body_trials, load_trials, machine_trials, provider_trials
 from tests.torture.lab import Row, Settings
 
 TRIALS: dict[str, Callable[[Settings], Awaitable[Row]]] = {
     "campaign": provider_trials.campaign,
     "cuts": provider_trials.cuts,
     "no-answers": provider_trials.no_answers,
+    "bad-bodies": body_trials.bad_bodies,
     "stalls": provider_trials.stalls,
+    "ended": provider_trials.ended,
     "leaving": provider_trials.leaving,
     "dead-workers": machine_trials.dead_workers,
     "dead-servers": machine_trials.dead_servers,

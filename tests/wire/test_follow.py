@@ -89,3 +89,30 @@ def test_an_event_without_end_is_refused(monkeypatch):
     passing = EventSplitter(Objects())
     with pytest.raises(DecodeError, match="longer than 100 bytes"):
         list(passing.feed(b"x" * 101))
+
+
+@pytest.mark.parametrize("more", [b"", b"\n", b"\ndata: {"])
+def test_a_line_end_of_which_one_half_came_is_completed(more):
+    passing = EventSplitter(Objects())
+    assert [raw for raw, *_ in passing.feed(b"data: {}\r\n\r")] == [b"data: {}\r\n\r"]
+    assert not [*passing.feed(more)]
+    assert passing.owed() == b"\n"
+    assert passing.owed() == b""
+    assert passing.take() == more[1:]
+
+
+@pytest.mark.parametrize(
+    ("passed", "lines", "ended"),
+    [
+        (b"", False, True),
+        (b"data: {}\n\n", False, True),
+        (b"data: {}\r\n\r\n", False, True),
+        (b"data: {}\r\r", False, True),
+        (b"data: {}\n", False, False),
+        (b"data: {}", False, False),
+        (b"{}\n", True, True),
+        (b"{}", True, False),
+    ],
+)
+def test_an_event_has_an_end(passed, lines, ended):
+    assert EventSplitter(Objects(), lines=lines).is_ended(passed) is ended

@@ -24,13 +24,16 @@ _COMMANDS: Final = (
     "env",
     "doctor",
     "translate",
+    "convert",
     "explain",
     "lint-stream",
     "diff-sse",
     "replay",
+    "inspect",
     "doctor-history",
     "parse",
     "render",
+    "tools",
     "dialects",
     "protocols",
     "capabilities",
@@ -39,8 +42,13 @@ _COMMANDS: Final = (
     "usage",
     "local-model",
     "demo",
+    "completion",
 )
-_MODULES: Final = {"translate": "translate_document"}
+_MODULES: Final = {
+    "convert": "convert_command",
+    "inspect": "inspect_exchanges",
+    "translate": "translate_document",
+}
 """Modules that are not called as their commands are."""
 _INTERRUPTED: Final = 130
 """The exit code of shells for a program that the user stopped."""
@@ -50,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _speak_utf8()
     given = sys.argv[1:] if argv is None else argv
-    args = _parser(*given[:1]).parse_args(given)
+    args = parser_for(*given[:1]).parse_args(given)
     try:
         code = int(args.run(args))
         sys.stdout.flush()
@@ -71,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def help_texts() -> Iterator[tuple[str, str]]:
     """The help of every command, for the documentation."""
-    yield from _help_texts(_parser())
+    yield from _help_texts(parser_for())
 
 
 def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
@@ -84,7 +92,7 @@ def _help_texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             yield from _help_texts(command)
 
 
-def _parser(asked: str = "") -> argparse.ArgumentParser:
+def parser_for(asked: str = "") -> argparse.ArgumentParser:
     """The parser for one command, if that is asked for: the others need not be loaded."""
     parser = Parser(
         prog="toolglot",

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from toolglot.cli.common import Commands, add_command, hanging, print_table
+from toolglot.cli.common import Commands, add_command, add_protocol, hanging, print_table
 from toolglot.profiles import Facts, Profile, UnknownProviderError, get_profile, profiles
 from toolglot.providers import UNKNOWN, ProviderRule, load_book, protocols_for
-from toolglot.registry import PROTOCOLS, get_protocol
+from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
 _COLUMNS: Final = ("provider", "protocols", "key from", "rules")
@@ -34,11 +34,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--model", help="with a provider: only the rules that are used for this model of it"
     )
-    parser.add_argument(
+    add_protocol(
+        parser,
         "--protocol",
-        choices=tuple(PROTOCOLS),
-        metavar="PROTOCOL",
-        help="with a provider: only the rules that are used in this protocol",
+        "with a provider: only the rules that are used in this protocol",
+        required=False,
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
 

@@ -273,9 +273,9 @@ def counted(receipt: Receipt) -> str:
     return ", ".join(f"{count} {severity}" for severity, count in counts if count)
 
 
-def plural(count: int, word: str) -> str:
+def plural(count: int, word: str, several: str = "") -> str:
     """A number of things: `1 note`, `2 notes`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{count} {word}" if count == 1 else f"{count} {several or word + 's'}"
 
 
 def print_table(rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:

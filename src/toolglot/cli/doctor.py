@@ -1,6 +1,7 @@
 """`toolglot doctor`: whether the gateway can work here, what is weak, and what to do about it."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, to_builtins
 
-from toolglot.cli.common import Commands, add_command, hanging
+from toolglot.cli.common import Commands, add_command, hanging, plural
+from toolglot.cli.shadowing import find_shadowing
 from toolglot.errors import MissingExtraError, ToolglotError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
@@ -24,6 +26,7 @@ _EXAMPLES: Final = (
     "toolglot doctor --provider work --model gpt-5.4",
     "toolglot doctor --config toolglot.toml --json",
     "toolglot doctor --security",
+    "toolglot doctor --report > report.md",
 )
 _INDENT: Final = 15
 _REASONS: Final = 35
@@ -65,6 +68,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="say what is weak in the configuration, and in the gateway if it runs",
     )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="write what works with which provider as Markdown for others, without any secret",
+    )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
@@ -74,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         return _security(args)
     from toolglot.cli.installed import clients, packages  # noqa: PLC0415 - others need it not
 
-    report: Json = {"versions": packages(), "clients": clients()}
+    report: Json = {"versions": packages(), "clients": clients(), "settings": _settings()}
     _show(args, _installed(report))
     try:
         from toolglot.gateway.checks import provider_check  # noqa: PLC0415 - an extra
@@ -95,15 +103,19 @@ def run(args: argparse.Namespace) -> int:
     }
     _show(args, _surroundings(report, state, database))
     works = not (state.problem or database.problem)
+    checked = []
     if config is not None:
         for found in _checked(args, config):
             works = works and found.works
+            checked.append(found)
             report["providers"].append({**to_builtins(found), "works": found.works})
             _show(args, ("", *_provider(found)))
         if not config.providers:
             _show(args, ("", hanging("what next", _ADD, _INDENT)))
     report["works"] = works
-    if args.json:
+    if args.report:
+        _print_report(config, state, checked, report)
+    elif args.json:
         print(jsontext.pretty(report).decode())
     else:
         print("\nEverything works." if works else "\nNot everything works.")
@@ -111,8 +123,23 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace, lines: "Iterator[str] | tuple[str, ...]") -> None:
-    if not args.json:
+    if not (args.json or args.report):
         print("\n".join(lines), flush=True)
+
+
+def _print_report(
+    config: "Config | None", state: _Part, checked: "list[ProviderReport]", report: Json
+) -> None:
+    from toolglot.cli.doctor_report import report_lines  # noqa: PLC0415 - few ask for it
+
+    if config is None:
+        raise ToolglotError(state.problem)
+    print("\n".join(report_lines(config, checked, report["versions"], report["clients"])))
+
+
+def _settings() -> list[str]:
+    """What other routers left on this machine."""
+    return [str(each) for each in find_shadowing(os.environ, Path.home(), Path.cwd())]
 
 
 def _security(args: argparse.Namespace) -> int:
@@ -145,7 +172,9 @@ def _security(args: argparse.Namespace) -> int:
         print(hanging("", f"What to do: {each.advice}.", _INDENT))
     if running is None:
         print("No gateway answers at that address now, so only the configuration was looked at.")
-    print(f"{len(found)} weaknesses." if found else "Nothing weak was found.")
+    print(
+        f"{plural(len(found), 'weakness', 'weaknesses')}." if found else "Nothing weak was found."
+    )
     return int(bool(found))
 
 
@@ -207,7 +236,9 @@ def _configured(given: str | None) -> "tuple[Path | None, Config | None, _Part]"
         return path, None, _Part("", str(error))
     except OSError as error:
         return path, None, _Part("", f"{path}: {error.strerror}")
-    counts = f"{len(config.providers)} providers, {len(config.routes)} routes"
+    counts = ", ".join(
+        (plural(len(config.providers), "provider"), plural(len(config.routes), "route"))
+    )
     return path, config, _Part(f"{path} is valid: {counts}")
 
 
@@ -244,7 +275,7 @@ def _database(config: "Config | None") -> _Part:
         return _Part("", str(error))
     except OSError as error:
         return _Part("", f"{path}: {error.strerror}")
-    return _Part(f"{path}: {keys} keys, {rows} requests")
+    return _Part(f"{path}: {plural(keys, 'key')}, {plural(rows, 'request')}")
 
 
 def _checked(args: argparse.Namespace, config: "Config") -> "Iterator[ProviderReport]":
@@ -281,6 +312,8 @@ def _installed(report: Json) -> Iterator[str]:
     absent = [name for name, known in report["clients"].items() if not known]
     missing = f"not installed: {', '.join(absent)}" if absent else ""
     yield hanging("clients", "; ".join(filter(None, (", ".join(there), missing))), _INDENT)
+    for number, words in enumerate(report["settings"]):
+        yield hanging("" if number else "settings", words, _INDENT)
 
 
 def _surroundings(report: Json, state: _Part, database: _Part) -> Iterator[str]:
@@ -306,7 +339,7 @@ def _provider(found: "ProviderReport") -> Iterator[str]:
     for each in found.outcomes:
         form = "stream" if each.stream else "whole"
         verdict = "works" if each.works else "fails"
-        words = each.reason or f"{each.requests} requests in {each.ms} ms"
+        words = each.reason or f"{plural(each.requests, 'request')} in {each.ms} ms"
         yield hanging(f"  {each.protocol:<17} {form:<7}{verdict}", words, _REASONS)
 
 

@@ -8,9 +8,8 @@ from typing import Final
 
 from msgspec import to_builtins
 
-from toolglot.cli.common import Commands, add_command, add_file, read_input
+from toolglot.cli.common import Commands, add_command, add_file, add_protocol, read_input
 from toolglot.history import POLICIES, diagnose, repair_history
-from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 
 _EXAMPLES: Final = (
@@ -24,9 +23,7 @@ def add(commands: Commands) -> None:
     summary = "find what a provider rejects in the history of a request, and repair it"
     parser = add_command(commands, "doctor-history", run, summary, *_EXAMPLES)
     add_file(parser)
-    parser.add_argument(
-        "--protocol", required=True, choices=list(PROTOCOLS), help="protocol of the request"
-    )
+    add_protocol(parser, "--protocol", "protocol of the request")
     parser.add_argument(
         "--path", help="URL path that the request came on, for protocols with the model in the path"
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, AgentClient, Launch, launch
-from toolglot.cli.common import Commands, add_command
+from toolglot.cli.common import Commands, add_command, add_protocol
 
 GATEWAY_VARIABLE: Final = "TOOLGLOT_GATEWAY"
 """The environment variable with the address where a gateway usually runs."""
@@ -42,8 +42,8 @@ def add_client(parser: argparse.ArgumentParser, *, optional: bool = False) -> No
         help=f"address of the gateway; {GATEWAY_VARIABLE}, or this machine, if left out",
     )
     parser.add_argument("--model", help="model to ask for; the client's own if left out")
-    parser.add_argument(
-        "--protocol", help="protocol to speak, for clients that know several; see docs/clients.md"
+    add_protocol(
+        parser, "--protocol", "protocol to speak, for clients that know several", required=False
     )
     parser.add_argument(
         "--key", help=f"key that the gateway asks for, or {KEY_VARIABLE}; any if it asks for none"

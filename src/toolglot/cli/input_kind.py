@@ -48,7 +48,12 @@ def recognise(data: bytes) -> InputKind | None:
     for kind, shape in (("error", "is_error"), ("response", "is_response")):
         if found := _protocols((value,), shape):
             return InputKind(kind, found)
-    return None
+    answered = tuple(
+        name
+        for name, codec in PROTOCOLS.items()
+        if not value.keys().isdisjoint(codec.API.answer_keys)
+    )
+    return InputKind("response", answered) if answered else None
 
 
 def check_input(data: bytes, what: str, source: str) -> None:

@@ -70,6 +70,9 @@ def _add_create(parts: Commands) -> None:
     parser.add_argument(
         "--expires", type=distance, metavar="WHEN", help="a date, or in how long: 12h, 30d"
     )
+    parser.add_argument(
+        "--inspect", action="store_true", help="let it see its latest exchanges in the inspector"
+    )
     add_database(parser)
 
 
@@ -105,6 +108,7 @@ def create(args: argparse.Namespace) -> int:
             tpm=args.tpm,
             budget=args.budget,
             expires=None if args.expires is None else moment(args.expires, now, 1),
+            inspect=args.inspect,
         )
     print(token)
     print(f"key {key.id}, {key.name}: store it now, it is not printed again", file=sys.stderr)

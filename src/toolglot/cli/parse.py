@@ -81,9 +81,17 @@ def _lines(data: str, usual: _Line) -> Iterator[_Line]:
     """The texts of the lines, each with what its own line says of it."""
     for number, line in enumerate(data.split("\n"), 1):
         if line.strip():
-            value = jsontext.decode(line)
+            value = _decoded(line, f"line {number}")
             fields = value if isinstance(value, dict) else {"text": value}
             yield usual._replace(**dict(_known(fields, f"line {number}")))
+
+
+def _decoded(line: str, place: str) -> Any:
+    """The value of a line; in an error, its column counts from the start of the line."""
+    try:
+        return jsontext.decode(line)
+    except DecodeError as error:
+        raise DecodeError(place, str(error).replace(" in line 1, column", " in column")) from None
 
 
 def _known(fields: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:

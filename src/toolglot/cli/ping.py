@@ -105,6 +105,26 @@ def receipts(url: str, key: str) -> list[dict[str, Any]]:
     return [row for row in rows or () if isinstance(row, dict)]
 
 
+def fetch(url: str, path: str, key: str) -> bytes:
+    """What a gateway answers at a path; an error if it refuses."""
+    place = urlsplit(url)
+    kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        connection = kind(place.netloc, timeout=_SECONDS)
+        try:
+            connection.request("GET", place.path.rstrip("/") + path, headers=headers)
+            response = connection.getresponse()
+            data = response.read()
+        finally:
+            connection.close()
+    except (OSError, HTTPException, ValueError) as error:
+        raise UnreachableError(f"no gateway answers at {url}: {error}") from error
+    if response.status != HTTPStatus.OK:
+        raise UnreachableError(f"{url}: {GatewayReply(response.status, _json(data)).message}")
+    return data
+
+
 def _ask(
     url: str, method: str, path: str, key: str, body: Any = None, *, timeout: float = _SECONDS
 ) -> GatewayReply:

@@ -4,7 +4,7 @@ import argparse
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +54,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--database", metavar="FILE", help="file for keys, usage and state")
     parser.add_argument(
         "--record", metavar="DIR", help="write every exchange there, for `toolglot replay`"
+    )
+    parser.add_argument(
+        "--inspect",
+        action=argparse.BooleanOptionalAction,
+        help="keep the latest exchanges in memory for the inspector at /toolglot/; if left out, "
+        "only where no keys are asked for and nobody but this machine can ask",
     )
     parser.add_argument(
         "--log",
@@ -161,6 +167,8 @@ def _configured(args: argparse.Namespace, path: Path | None) -> "Config":
         for name in ("host", "port", "workers", "database", "keys", "open", "record", "log")
         if (value := getattr(args, name)) is not None and value is not False
     }
+    if args.inspect is not None:
+        given["inspector"] = replace(config.server.inspector, enabled=args.inspect)
     return replace(config, server=replace(config.server, **given))
 
 
@@ -184,8 +192,17 @@ def welcome(url: str, config: "Config") -> str:
         ("Anthropic SDK", f"export ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY={key}"),
         ("Gemini SDK", f"export GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key}"),
         ("Ollama SDK", f"export OLLAMA_HOST={url}"),
+        *_inspector(url, config),
     )
     return "\n".join((who, "", *(f"  {name:15}{line}" for name, line in lines), ""))
+
+
+def _inspector(url: str, config: "Config") -> Iterator[tuple[str, str]]:
+    """Where to see what happens, if that is kept."""
+    from toolglot.gateway.telemetry.captures import captures_for  # noqa: PLC0415 - an extra
+
+    if captures_for(config.server) is not None:
+        yield "inspector", f"{url}/toolglot/"
 
 
 def _command() -> str:

@@ -15,6 +15,7 @@ from toolglot.gateway.config_reload import watch
 from toolglot.gateway.http.client import Client
 from toolglot.gateway.http.host_names import own_host
 from toolglot.gateway.http.middleware import Middleware
+from toolglot.gateway.inspector.inspector_api import InspectorEndpoints, InspectorSource
 from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.admission import Admission
@@ -33,6 +34,7 @@ from toolglot.gateway.routes.websocket import WebSocketEndpoint
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Sessions
 from toolglot.gateway.storage.backends import open_storage
+from toolglot.gateway.telemetry.captures import captures_for
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Recorder
 from toolglot.gateway.telemetry.request_telemetry import Telemetry
@@ -53,15 +55,17 @@ class App:
         self.config = config
         self._path = path
         self._client, self._storage = Client(), open_storage(server)
-        access = AccessControl(self._storage.keys, self._storage.ledger)
+        access = AccessControl(self._storage.keys, self._storage.ledger, self._storage.limits)
         self._telemetry = Telemetry(
             metrics=Metrics(worker=str(os.getpid())),
             tracing=otlp_tracing(server.traces) if server.traces else NO_TRACING,
             recorder=Recorder(server.record) if server.record else None,
+            captures=captures_for(server),
         )
         admission = Admission(access, self._telemetry, server)
         self._relay = Relay(config, self._client, access, KeptReasoning(self._storage.values))
         self._sockets: list[WebSocketEndpoint] = []
+        self._inspector: InspectorEndpoints | None = None
         router: UrlRouter[Handler] = UrlRouter()
         self.routes = tuple(
             self._routes(admission, Sessions(self._storage.values, server.max_body))
@@ -104,6 +108,8 @@ class App:
 
     async def shut_down(self) -> None:
         """No more requests are accepted: close WebSockets when their answers are complete."""
+        if self._inspector is not None:
+            self._inspector.close()
         for socket in self._sockets:
             await socket.close()
 
@@ -125,4 +131,19 @@ class App:
             socket = WebSocketEndpoint(relay, sessions, admission, name)
             self._sockets.append(socket)
             routes += (*socket.routes, *ResponseEndpoints(relay, sessions, name).routes)
+        if admission.telemetry.captures is not None:
+            self._inspector = InspectorEndpoints(self._inspected(admission))
+            routes += self._inspector.routes
         return routes
+
+    def _inspected(self, admission: Admission) -> InspectorSource:
+        captures, server = admission.telemetry.captures, self.config.server
+        if captures is None:
+            raise AssertionError  # pragma: no cover - the caller asked
+        return InspectorSource(
+            captures=captures,
+            keys=server.keys,
+            router=lambda: self._relay.router,
+            admit=lambda request, model: admission.count(request.holder, model),
+            record=server.record or "",
+        )

@@ -92,13 +92,34 @@ class Tls(_Table, frozen=True, kw_only=True):
     """Refuse clients without such a certificate."""
 
 
+class Inspector(_Table, frozen=True, kw_only=True):
+    """The page that shows the latest exchanges, and what it may keep of them in memory."""
+
+    enabled: bool | None = None
+    """None: where nobody but this machine can ask, and no keys are asked for."""
+
+    exchanges: Annotated[int, Meta(ge=1)] = 500
+    """The most that are kept, for each key."""
+
+    bytes: Annotated[int, Meta(ge=1)] = 64 * MEGABYTE
+    """Of these exchanges, for each key; four times as many for all keys."""
+
+
 class Server(_Table, frozen=True, kw_only=True):
     """How the gateway listens and what it keeps."""
 
     host: str = "127.0.0.1"
+    """The address to listen on."""
+
     port: Annotated[int, Meta(ge=0, le=65535)] = 8100
+    """The port to listen on; 0: any that is free."""
+
     workers: Annotated[int, Meta(ge=1)] = 1
+    """Processes that share the port."""
+
     max_body: Annotated[int, Meta(ge=1)] = 64 * MEGABYTE
+    """Bytes of a request, also after decompression and with all that it continues."""
+
     keys: bool = False
     """Ask clients for keys made by `toolglot keys create`."""
 
@@ -115,10 +136,14 @@ class Server(_Table, frozen=True, kw_only=True):
     """Where OpenTelemetry spans go, such as http://localhost:4318."""
 
     log: Literal["debug", "info", "warning", "error"] = "info"
+    """The lowest level to log."""
+
     store_ttl: float = 30 * 24 * 3600.0
     """Seconds for which responses are stored."""
 
     store_size: int = 512 * MEGABYTE
+    """Bytes of all responses that are stored."""
+
     receipts: int = 1000
     """How many receipts can be asked for afterwards."""
 
@@ -139,6 +164,7 @@ class Server(_Table, frozen=True, kw_only=True):
     """The header in which a trusted proxy names its client; that is the name of a key."""
 
     limits: ServerLimits = ServerLimits()
+    inspector: Inspector = Inspector()
     tls: Tls | None = None
     extensions: tuple[str, ...] = ()
     """Modules to import first, which register parsers, dialects or profiles."""
@@ -151,8 +177,13 @@ class Timeouts(_Table, frozen=True, kw_only=True):
     """Seconds to wait for a provider."""
 
     connect: _Seconds = 10.0
+    """For a connection."""
+
     first_byte: _Seconds = 300.0
+    """For the first byte of an answer."""
+
     idle: _Seconds = 300.0
+    """Between two pieces of an answer."""
 
 
 class ToolRulesFor(ToolRules, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -188,7 +219,11 @@ class Provider(_Table, frozen=True, kw_only=True):
     """A provider: one that is known (`profile`) or any URL that speaks a protocol."""
 
     profile: str | None = None
+    """The name of a provider that is known; `toolglot capabilities` lists them."""
+
     protocol: str | None = None
+    """The protocol that it speaks, where no profile says so."""
+
     base_url: str | None = None
     """Its address: a host, one with the version of a protocol, or that of a request."""
 
@@ -199,10 +234,14 @@ class Provider(_Table, frozen=True, kw_only=True):
     """The version of an API whose version is a query parameter."""
 
     api_key: str | tuple[str, ...] | None = None
+    """`env:NAME`, `file:PATH`, or `client` for the client's own; several are used in turn."""
+
     auth: str | None = None
     """The header that carries the key, where it is not the usual one: `x-api-key`."""
 
     headers: Mapping[str, str] = {}
+    """Sent with every request."""
+
     values: Mapping[str, str] = {}
     """What stands for the words in braces of the provider's address, such as `region`."""
 
@@ -210,9 +249,15 @@ class Provider(_Table, frozen=True, kw_only=True):
     """Whether `/NAME/…` passes requests on as they are; none: where clients need no keys."""
 
     proxy: str | None = None
+    """An HTTP proxy."""
+
     timeouts: Timeouts = Timeouts()
     retries: Annotated[int, Meta(ge=0)] = 2
+    """How often a request is sent again before the first byte of an answer."""
+
     weight: Annotated[float, Meta(gt=0)] = 1.0
+    """Its share where a route picks by weight."""
+
     models: tuple[str, ...] = ()
     """Models to show to clients; none: what the provider lists."""
 
@@ -225,11 +270,23 @@ class Provider(_Table, frozen=True, kw_only=True):
     model."""
 
     max_tokens: int | None = None
+    """The limit to send where the provider requires one and the client gave none."""
+
     ids: Literal["preserve", "prefix"] = "preserve"
+    """Ids of calls as they came, or with the prefix of the client's protocol."""
+
     id_rule: str | None = None
+    """What the provider accepts as an id, where that is not known."""
+
     schema_dialect: str | None = None
+    """The subset of JSON Schema that it takes, where that is not known."""
+
     stream_tools: Literal["live", "buffered"] = "live"
+    """Stream the arguments of calls as they come, or each call whole."""
+
     validate: Literal["off", "note", "repair", "retry"] = "off"
+    """Check the arguments of calls against the tool's schema, and what to do if they do not fit."""
+
     mend: Literal["on", "off"] | None = None
     """Change a request that the provider refuses, and send it once more; correct mistakes in
     answers that stop agents. `off`: neither. None: as for all providers."""
@@ -258,8 +315,14 @@ class RouteConfig(_Table, frozen=True, kw_only=True):
     """Where requests for a model go."""
 
     match: str
+    """A pattern for the model that the client asks for; `*` matches anything."""
+
     to: str | Annotated[tuple[str, ...], Meta(min_length=1)]
+    """`provider/model`, or several; `provider/*` keeps the name of the model."""
+
     pick: Literal["first", "weighted", "least-busy", "affinity"] = "first"
+    """Which of several is asked first; the others follow if it fails."""
+
     mend: Literal["on", "off"] | None = None
     """`mend` of its requests, whatever their provider says."""
 
@@ -348,7 +411,7 @@ def _words(*tables: type) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 _TABLES: Final = (
-    Config, Server, ServerLimits, Tls, Provider, ProviderOptions, Timeouts, RouteConfig,
+    Config, Server, ServerLimits, Inspector, Tls, Provider, ProviderOptions, Timeouts, RouteConfig,
     ToolRulesFor,
 )  # fmt: skip
 _WORDS: Final = dict(_words(*_TABLES))
@@ -463,6 +526,8 @@ def _server_problems(server: Server) -> Iterator[tuple[str, str]]:
         yield "server", "trusted_proxies and identity_header belong together; give both or none"
     if server.identity_header and not server.keys:
         yield "server.identity_header", "the names that it has are those of keys: set keys = true"
+    if server.inspector.enabled and server.workers > 1:
+        yield "server.inspector.enabled", "each worker would show other exchanges: use one worker"
     if server.admin is not None and not _HOST_AND_PORT.fullmatch(server.admin):
         yield "server.admin", "expected an address and a port, such as 127.0.0.1:8101"
     tls = server.tls

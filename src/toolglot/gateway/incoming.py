@@ -1,7 +1,7 @@
 """A client's request, as it came from the socket and from authentication."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -22,6 +22,12 @@ PROVIDER_KEY: Final = "x-toolglot-provider-key"
 LONGEST_NAME: Final = 256
 """Characters that the name of a model may have."""
 _MODEL: Final = b'"model"'
+_ALTERNATIVES: Final = frozenset({
+    "models", "model_id", "model_name", "fallbacks", "fallback", "fallback_models", "engine",
+    "deployment_id",
+})  # fmt: skip
+"""Members in which some servers take models to use in place of the one that was asked for."""
+_MORE_MODELS: Final = (b'"model_', b'"models"', b'"fallback', b'"engine"', b'"deployment_id"')
 _AFFINITY: Final = 1024
 """Bytes at the start of a request that stay the same while a conversation grows."""
 _SESSIONS: Final = ("x-session-affinity", "x-claude-code-session-id", "thread-id", "session-id")
@@ -73,9 +79,12 @@ class IncomingRequest(Struct, frozen=True, kw_only=True):
     @property
     def affinity(self) -> bytes:
         """What is the same for all requests of a conversation."""
-        headers = self.headers
-        named = next((headers[name] for name in _SESSIONS if headers.get(name)), "")
-        return named.encode() or self.body[:_AFFINITY]
+        return session_of(self.headers).encode() or self.body[:_AFFINITY]
+
+
+def session_of(headers: Mapping[str, str]) -> str:
+    """The conversation that a client says it is in; nothing if it does not say."""
+    return next((headers[name] for name in _SESSIONS if headers.get(name)), "")
 
 
 def read_incoming(
@@ -119,18 +128,52 @@ def _provider_key(http: HttpRequest) -> str | None:
     return None if key is None or key.startswith(PREFIX) else key
 
 
-def check_one_model(body: bytes) -> None:
+def check_models(body: bytes, holder: VirtualKey) -> None:
     """Reject a body that names its model twice, or in other letters: servers disagree on which of
-    them counts, and a key may be limited to one.
+    them counts, and a key may be limited to one. Other models that a server may use as well, in
+    place of the first or in a tool, must be allowed, too.
     """
     # Most bodies have the name once, at their top; looking costs less than reading.
-    if body.lower().count(_MODEL) <= 1 and b"\\u" not in body:
+    lower, escaped = body.lower(), b"\\u" in body
+    once = lower.count(_MODEL) <= 1 and not escaped
+    if once and not any(mark in lower for mark in _MORE_MODELS):
         return
     members = jsontext.members(body)
     named = [name for name in members if name.casefold() == "model"]
-    if len(named) > 1 or named not in ([], ["model"]) or jsontext.has_repeated_members(body):
+    twice = not once and jsontext.has_repeated_members(body)
+    if len(named) > 1 or named not in ([], ["model"]) or twice:
         words = "model: this key is limited to some models, so the model must be named exactly once"
         raise RequestRejectedError(errors.invalid_request(words))
+    for path, model in _other_models(members):
+        if not holder.allows(model):
+            message = f"{path}: the key {holder.name} may not use the model {model[:LONGEST_NAME]}"
+            raise RequestRejectedError(errors.not_allowed(message))
+
+
+def _other_models(members: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The models that a request names besides its own, and where."""
+    for name, raw in members.items():
+        if name.casefold() in _ALTERNATIVES:
+            given = jsontext.read(raw)
+            for number, each in enumerate(given if isinstance(given, list) else [given]):
+                yield from _named_models(f"{name}.{number}", each)
+        elif name == "tools":
+            tools = jsontext.read(raw)
+            for number, tool in enumerate(tools if isinstance(tools, list) else ()):
+                model = tool.get("model") if isinstance(tool, dict) else None
+                if isinstance(model, str):
+                    yield f"tools.{number}.model", model
+
+
+def _named_models(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _named_models(f"{path}.{name}", each)
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _named_models(f"{path}.{number}", each)
 
 
 def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ is slow, the socket is read no further.
 """
 
 import asyncio
+import select
 import zlib
 from collections.abc import Callable
 from typing import Any, Final, Self, cast
@@ -25,6 +26,10 @@ _DRAINED: Final = 2**16
 _INFORMATIONAL: Final = 200
 _SWITCHING: Final = 101
 _NEVER: Final = float("inf")
+_HUNG_UP: Final = sum(
+    getattr(select, name, 0) for name in ("POLLRDHUP", "POLLHUP", "POLLERR", "POLLNVAL")
+)
+"""What says of a socket that its other side has closed it, whether that was read yet or not."""
 
 
 class ReplyError(Exception):
@@ -277,6 +282,19 @@ class ClientConnection(asyncio.Protocol):
     def usable(self) -> bool:
         """Whether a request can be sent."""
         return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether the server has closed the connection and nobody has noticed: what is sent after
+        that is lost. Asked for connections that were kept.
+        """
+        transport = self._transport
+        sock = transport.get_extra_info("socket") if transport is not None else None
+        if sock is None or not hasattr(select, "poll"):  # pragma: no cover - not made for Windows
+            return False
+        poll = select.poll()
+        poll.register(sock.fileno(), _HUNG_UP)
+        return bool(poll.poll(0))
 
     async def send(self, data: bytes, url: str, first_byte: float, idle: float) -> Reply:
         """Send a request; its reply as soon as its head has arrived.

@@ -134,8 +134,9 @@ class ConnectionPool:
         idle = self._idle.get(origin)
         while idle:
             connection = idle.pop()
-            if connection.usable:
+            if connection.usable and not connection.hung_up:
                 return connection
+            connection.abort()
         return None
 
     def _put(self, origin: Origin, connection: ClientConnection) -> None:

@@ -4,7 +4,6 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from io import BytesIO
 from typing import Any, Final
 
 Decompressor = Callable[[bytes], bytes]
@@ -74,18 +73,9 @@ def _zstd(module: Any) -> Callable[[bytes, int], bytes]:
             made = bytes(worker.decompress(body, most))
         except module.ZstdError as error:
             raise DecompressError(f"the body is no zstd: {error}") from None
+        if worker.eof and worker.unused_data:
+            raise DecompressError("something follows the end of the zstd")
         return _checked(made, most, "zstd", ended=worker.eof)
-
-    return read
-
-
-def _zstandard(module: Any) -> Callable[[bytes, int], bytes]:
-    def read(body: bytes, most: int) -> bytes:
-        try:
-            made = module.ZstdDecompressor().stream_reader(BytesIO(body)).read(most)
-        except module.ZstdError as error:
-            raise DecompressError(f"the body is no zstd: {error}") from None
-        return _checked(made, most, "zstd", ended=True)
 
     return read
 
@@ -113,12 +103,12 @@ def _checked(made: bytes, most: int, encoding: str, *, ended: bool) -> bytes:
 
 
 _MODULES: Final = {
-    "zstd": (
-        ("compression.zstd", _zstd), ("backports.zstd", _zstd), ("zstandard", _zstandard),
-    ),
+    "zstd": (("compression.zstd", _zstd), ("backports.zstd", _zstd)),
     "br": (("brotli", _brotli), ("brotlicffi", _brotli)),
-}  # fmt: skip
-"""By which modules an encoding can be read, the best first."""
+}
+"""By which modules an encoding can be read, the best first. `zstandard` is none of them: it does
+not say whether a body that it read within a bound came to its end.
+"""
 
 
 def decompressobj(encoding: str, beginning: bytes) -> Any:

@@ -1,10 +1,13 @@
 """A server: its connections, their deadlines, and its end."""
 
 import asyncio
+import errno
+import os
 import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable
+from logging import getLogger
 from typing import Final
 
 from toolglot.http1.server_connection import Handler, Limits, ServerConnection
@@ -12,6 +15,8 @@ from toolglot.http1.server_response import WholeHttpResponse
 
 _TICK: Final = 1.0
 """Seconds between two looks at the deadlines of all connections, at most."""
+_EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE})
+_log: Final = getLogger("toolglot")
 
 
 def _plain_refusal(status: int, words: str) -> WholeHttpResponse:
@@ -41,6 +46,8 @@ class HttpServer:
         self._every = min(_TICK, shortest)
         self._ticker = self.loop.call_later(self._every, self._tick)
         self._empty: asyncio.Future[None] | None = None
+        self._exhausted = False
+        """Whether no descriptor was left when that was looked at last."""
 
     async def listen(
         self, sock: socket.socket, backlog: int = 1024, tls: ssl.SSLContext | None = None
@@ -112,4 +119,38 @@ class HttpServer:
         now = self.loop.time()
         for connection in [each for each in self._connections if each.deadline < now]:
             connection.expired()
+        self._make_room()
         self._ticker = self.loop.call_later(self._every, self._tick)
+
+    def _make_room(self) -> None:
+        """When no descriptor is left, nobody can connect: those who wait are turned away or kept
+        waiting by the loop, which does not spin. Let go of those who are connected and ask nothing.
+        """
+        if _has_descriptors():
+            if self._exhausted:
+                _log.warning("there are file descriptors again; connections are accepted")
+            self._exhausted = False
+            return
+        idle = sorted((each for each in self._connections if each.idle), key=_deadline)
+        if not self._exhausted:
+            words = (
+                "no file descriptors are left with %d connections open: no more are accepted, and "
+                "idle ones are closed; raise `ulimit -n`, or lower connections in [server.limits]"
+            )
+            _log.error(words, len(self._connections))
+        self._exhausted = True
+        for connection in idle[: (len(idle) + 1) // 2]:
+            connection.close()
+
+
+def _deadline(connection: ServerConnection) -> float:
+    return connection.deadline
+
+
+def _has_descriptors() -> bool:
+    """Whether one more file can be opened."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno not in _EXHAUSTED
+    return True

@@ -260,7 +260,7 @@ class ServerConnection(asyncio.Protocol):
         request = HttpRequest(
             self,
             parser.get_method().decode("ascii"),
-            _path_of(target),
+            _path_of(target, found.get("host", "")),
             headers,
             keep_alive=parser.should_keep_alive(),
             http_1_0=old,
@@ -451,10 +451,13 @@ def wants_websocket(headers: Headers) -> bool:
     return (headers.get("upgrade") or "").lower() == "websocket"
 
 
-def _path_of(target: bytes) -> str:
+def _path_of(target: bytes, host: str) -> str:
     """The path and query of a target, which may be a whole URL."""
     text = target.decode("latin-1")
     if not text.startswith("/"):
         _, found, rest = text.partition("://")
-        text = "/" + rest.partition("/")[2] if found else text
+        there, _, path = rest.partition("/")
+        if found and there.lower() != host.lower():
+            raise ValueError("expected the same host in the target and in Host")
+        text = f"/{path}" if found else text
     return text.partition("#")[0]

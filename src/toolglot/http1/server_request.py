@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, unquote
 
 from toolglot.http1.decompress import DecompressError, decompress_body, known_encodings
 from toolglot.http1.headers import Headers
+from toolglot.http1.large_bodies import work_on
 
 if TYPE_CHECKING:
     import asyncio
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 
 _SHOWN: Final = 50
+_USUAL_RATIO: Final = 32
+"""How much larger a body may well be when it is decompressed."""
 
 
 class BodyError(Exception):
@@ -180,7 +183,10 @@ class RequestBody:
             self._pieces = [b"".join(self._pieces)]
         body = self._pieces[0] if self._pieces else b""
         encoding = self._encoding
-        return body if not encoding or not body else _decompress(body, encoding, self._limit)
+        if not encoding or not body:
+            return body
+        size = _USUAL_RATIO * len(body)
+        return await work_on(size, _decompress, body, encoding, self._limit)
 
     def release(self) -> None:
         """Let go of a body that was read: its answer has begun."""

@@ -96,12 +96,28 @@ class EventSplitter:
     def close(self) -> Iterator[SplitEvent]:
         """The event that the stream ended in."""
         rest = self.take()
-        if self._ended_in_return and rest.startswith(b"\n"):
-            # It belongs to the line end of the event before, which was passed on without it.
-            yield SplitEvent(b"\n", readable=True, events=[])
-            rest = rest[1:]
         if rest:
             yield self._split(rest, last=True)
+
+    def owed(self) -> bytes:
+        """What the last line end that was passed on lacks, if it was cut in the middle: not all
+        clients take one half for a line end. It belongs to no event that comes later.
+        """
+        if not self._ended_in_return:
+            return b""
+        self._ended_in_return = False
+        if self._tail:
+            self._tail[0] = self._tail[0].removeprefix(b"\n")
+        return b"\n"
+
+    def is_ended(self, passed: bytes) -> bool:
+        """Whether bytes end with a whole event, so that every client knows that it was one."""
+        if not passed or self.readable is False:
+            return True
+        if self._sse is None:
+            return passed.endswith(b"\n")
+        lines = passed[-4:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return lines.endswith(b"\n\n")
 
     def completed(self, passed: bytes) -> bytes:
         """What the last event was passed on as, with what it lacks to end; nothing, if no event is

@@ -194,6 +194,8 @@ class BaseStreamDecoder(ABC):
 class BaseStreamEncoder(ABC):
     """Events to bytes: a protocol defines how each kind of event is written; some write nothing."""
 
+    last_words: ClassVar[bytes] = b""
+    """What a complete stream ends with, after all that it says."""
     _WRITERS: ClassVar[Mapping[type[Any], Callable[[Any, Any], bytes]]]
 
     def __init_subclass__(cls) -> None:
@@ -222,6 +224,11 @@ class BaseStreamEncoder(ABC):
         """What writes more text of an open part that has got some before, until it ends."""
         write = self._part_delta
         return lambda text: write(PartDelta(index, text))
+
+    def continue_after(self, payload: bytes) -> None:  # noqa: B027 - most have no numbers
+        """The client has got a stream up to this event, which another wrote: events that have
+        numbers go on from there.
+        """
 
     def close(self) -> bytes:
         """Nothing: the last event has ended the stream."""

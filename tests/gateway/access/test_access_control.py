@@ -153,7 +153,7 @@ def test_a_receipt_is_for_whoever_asked(tmp_path):
 )
 def test_a_client_waits_for_whole_seconds_and_for_one_at_least(seconds, header, monkeypatch):
     exceeded = LimitExceeded(what="requests", limit=3, remaining=0, retry_after=seconds)
-    monkeypatch.setattr(RateLimiter, "admit", lambda *_: exceeded)
+    monkeypatch.setattr(RateLimiter, "admit", lambda *_, **__: exceeded)
     key = VirtualKey(id="k", name="k", created=0.0, rpm=3)
     with pytest.raises(RequestRejectedError) as caught:
         asyncio.run(AccessControl().authorize(key, "m"))

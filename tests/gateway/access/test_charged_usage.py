@@ -77,3 +77,15 @@ def test_nothing_is_reserved_without_a_limit():
     free = VirtualKey(id="k", name="k", created=0.0, rpm=3)
     assert reservation_for(None, surface, "m", b"{}") == NO_RESERVATION
     assert reservation_for(free, surface, "m", b"{}") == NO_RESERVATION
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(input=0, output=0), Usage(input=-9, output=0)])
+def test_a_provider_that_counts_nothing_is_estimated(usage):
+    found = charged(sent=True, status=200, usage=usage, received=4000, body_size=400)
+    assert found == (100, 1000)
+
+
+def test_no_count_gives_tokens_back():
+    usage = Usage(input=10, output=-(10**6), cache_read=-5)
+    found = charged_usage(record(sent=True, status=200, usage=usage))
+    assert (found.input, found.output, found.cache_read) == (10, 0, 0)

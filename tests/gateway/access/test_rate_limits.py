@@ -288,3 +288,24 @@ def test_what_was_used_after_the_clock_was_set_back_counts_for_a_minute_too():
     window.add(1, 100.0)
     window.add(1, 40.0)
     assert window.wait(2, 100.0) >= 60
+
+
+@pytest.mark.parametrize("shift", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_changes_no_minute(shift):
+    """Minutes are counted by a clock that nobody sets."""
+    limiter, limited = RateLimiter(), key(rpm=1, tpm=10)
+    assert limiter.admit(limited, NOW, tick=100.0) is None
+    limiter.charge(limited, 10, NOW, tick=101.0)
+    exceeded = limiter.admit(limited, NOW + shift, tick=110.0)
+    assert exceeded is not None
+    assert 50 <= exceeded.retry_after <= 51.3
+    assert limiter.admit(limited, NOW + shift, tick=161.2) is None
+    assert {each.remaining for each in limiter.status(limited, NOW, tick=161.2)} == {0, 10}
+
+
+def test_a_clock_that_is_set_back_into_another_day_asks_the_ledger_again():
+    limiter, limited = RateLimiter(), key(budget=Budget(100, "day"))
+    assert limiter.refresh_budget_since(limited, NOW) is not None
+    limiter.set_spent(limited, 99, NOW)
+    assert limiter.refresh_budget_since(limited, NOW + 1) is None
+    assert limiter.refresh_budget_since(limited, NOW - DAY) == at(2030, 1, 30)

@@ -33,6 +33,10 @@ from toolglot.gateway.storage.database import database
         ("127.0.0.1.evil.example", False),
         ("1.2.3.4.5", False),
         ("[evil.example]", False),
+        ("[::1].evil.example", False),
+        ("127.0.0.1@evil.example", False),
+        ("localhost:evil", False),
+        ("*", False),
         ("toolglot:8100", True),
         ("a" * 300, False),
     ],
@@ -62,7 +66,7 @@ def test_without_keys_a_page_cannot_use_a_name_of_its_own(tmp_path, keys):
         async with gateway(keys=keys, database=str(file)) as session:
             found = []
             for path in PATHS:
-                for headers in ({"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+                for headers in ({"Host": "evil.example"}, {"Sec-Fetch-Site": "Cross-Site"}):
                     async with session.get(path, headers=headers) as reply:
                         found.append(reply.status)
             body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}

@@ -161,6 +161,8 @@ def test_what_is_no_question_to_a_model_is_not_answered(path):
         ("https://evil.example", (), False),
         ("http://localhost.evil.example", (), False),
         ("http://127.0.0.1@evil.example", (), False),
+        ("http://[::1].evil.example", (), False),
+        ("http://localhost:port", (), False),
         ("null", (), False),
         ("file://localhost", (), False),
         ("http://[", (), False),

@@ -51,7 +51,7 @@ def test_a_terminal_gets_words():
     LOGGER.info("request", extra={FIELDS: SEEN})
     assert stream.getvalue().endswith(
         "info    200 anthropic claude-x → work gpt-x, 812.5 ms, 120+45 tokens, 2 notes, "
-        "1 retries [req_1]\n"
+        "1 retry [req_1]\n"
     )
     failed = {**SEEN, "status": 502, "error": "server"}
     LOGGER.warning("request", extra={FIELDS: {**failed, "provider": ""}})

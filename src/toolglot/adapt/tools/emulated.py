@@ -110,7 +110,7 @@ def _words(
     ctx.note(
         "tools-emulated",
         ctx.setting("tools"),
-        f"{len(tools)} tools are described as text in {dialect}",
+        f"described as text in {dialect}: {', '.join(tool.name for tool in tools)}",
     )
     from toolglot.dialects.rendering import render_tools  # noqa: PLC0415 - loading dialects takes time
 

@@ -116,7 +116,7 @@ class _Flat:
                 paths.append(path)
                 continue
             members = list(self._members(tool))
-            words = f"{tool.name}: {len(members)} tools are called {joined(tool.name, '…')}"
+            words = f"{tool.name}: its tools ({len(members)}) are called {joined(tool.name, '…')}"
             self._ctx.note("namespace-flattened", path, words)
             for place, member in enumerate(members):
                 flat.append(_introduced(member, tool) if place == 0 else member)

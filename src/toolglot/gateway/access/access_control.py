@@ -13,6 +13,7 @@ from toolglot.gateway.access.ledger import LedgerEntry, LedgerStore
 from toolglot.gateway.access.rate_limits import (
     NO_RESERVATION,
     LimitExceeded,
+    LimitStates,
     RateLimiter,
     Reservation,
 )
@@ -28,10 +29,15 @@ class AccessControl:
     Without a key store everyone is let in, and without a ledger nothing is charged.
     """
 
-    def __init__(self, keys: KeyStore | None = None, ledger: LedgerStore | None = None) -> None:
+    def __init__(
+        self,
+        keys: KeyStore | None = None,
+        ledger: LedgerStore | None = None,
+        limits: LimitStates | None = None,
+    ) -> None:
         self._authenticator = Authenticator(keys) if keys is not None else None
         self._ledger = ledger
-        self._limiter = RateLimiter()
+        self._limiter = RateLimiter(states=limits)
         self._first_sums = asyncio.Lock()
         """Held while the ledger is asked for the first time what a key has used."""
 
@@ -66,7 +72,7 @@ class AccessControl:
             raise RequestRejectedError(errors.not_allowed(message))
         if key.budget is not None:
             await self._refresh_budget(key)
-        exceeded = self._limiter.admit(key, time.time(), reservation)
+        exceeded = self._limiter.admit(key, time.time(), reservation, tick=time.monotonic())
         if exceeded is not None:
             raise RequestRejectedError(_limit_reached(key, exceeded))
 
@@ -84,14 +90,15 @@ class AccessControl:
         now = time.time()
         since = self._limiter.refresh_budget_since(key, now)
         if since is not None and self._ledger is not None:
-            self._limiter.set_spent(key, await self._ledger.tokens(key.id, since), now)
+            tokens = await self._ledger.tokens(key.id, since)
+            self._limiter.set_spent(key, tokens, now, tick=time.monotonic())
 
     def rate_limit_headers(self, key: VirtualKey | None) -> Mapping[str, str]:
         """The headers of a response that say what is left of each limit."""
         if key is None:
             return {}
         headers = {}
-        for each in self._limiter.status(key, time.time()):
+        for each in self._limiter.status(key, time.time(), tick=time.monotonic()):
             headers[f"x-ratelimit-limit-{each.what}"] = str(each.limit)
             headers[f"x-ratelimit-remaining-{each.what}"] = str(each.remaining)
         return headers
@@ -110,7 +117,7 @@ class AccessControl:
         entry = _entry(key, request)
         self._ledger.record(entry)
         if key is not None:
-            self._limiter.charge(key, entry.tokens, time.time(), reservation)
+            self._limiter.charge(key, entry.tokens, time.time(), reservation, tick=time.monotonic())
 
 
 _PER: Final = {

@@ -59,7 +59,7 @@ def charged_usage(request: RequestRecord) -> Usage | None:
     """The tokens of a request: the provider's count, completed by an estimate where it ended too
     early; None: it was not answered.
     """
-    usage = request.usage
+    usage = _counted(request.usage)
     cut = request.stream and not request.finish_reasons
     if not request.sent or request.status >= _FIRST_ERROR or (usage is not None and not cut):
         return usage
@@ -67,6 +67,19 @@ def charged_usage(request: RequestRecord) -> Usage | None:
     if usage is None or not usage.prompt:
         return Usage(input=_input(request.body_size), output=output)
     return replace(usage, output=max(usage.output or 0, output))
+
+
+def _counted(usage: Usage | None) -> Usage | None:
+    """A provider's count; some count nothing, and none gives tokens back."""
+    if usage is None or ((usage.prompt or 0) <= 0 and (usage.output or 0) <= 0):
+        return None
+    counts = (usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning)
+    if all(each is None or each >= 0 for each in counts):
+        return usage
+    made = [None if each is None else max(0, each) for each in counts]
+    return Usage(
+        input=made[0], output=made[1], cache_read=made[2], cache_write=made[3], reasoning=made[4]
+    )
 
 
 def _input(size: int) -> int:

@@ -1,19 +1,22 @@
 """Rate limits: requests and tokens in any minute, and a budget of tokens.
 
-Pure: the caller brings the clock, as seconds since 1970, and the sums of the ledger. Requests count
+Pure: the caller brings the sums of the ledger and two clocks. `now` are seconds since 1970, which
+days and months of budgets need; `tick` comes from a clock that nobody sets, which minutes are
+counted by, so that a machine whose clock is put right keeps nobody out. Requests count
 when they are admitted, tokens when the response is complete. Until then the tokens that a response
 may have are reserved, so that requests at the same time cannot use the same rest of a limit. A
 request that is alone is admitted as long as anything is left, whatever it may use.
 
-    exceeded = limiter.admit(key, now, reservation)
+    exceeded = limiter.admit(key, now, reservation, tick=tick)
     …                                                # the response
-    limiter.charge(key, tokens, now, reservation)
+    limiter.charge(key, tokens, now, reservation, tick=tick)
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -83,9 +86,19 @@ class SlidingWindow:
 
     __slots__ = ("_slots", "used")
 
-    def __init__(self) -> None:
-        self.used = 0
-        self._slots: deque[tuple[int, int]] = deque()
+    def __init__(self, slots: Iterable[tuple[int, int]] = ()) -> None:
+        self._slots: deque[tuple[int, int]] = deque(slots)
+        self.used = sum(amount for _, amount in self._slots)
+
+    @property
+    def slots(self) -> tuple[tuple[int, int], ...]:
+        """Tenths of seconds and what was used in each, the oldest first."""
+        return tuple(self._slots)
+
+    def since(self, seconds: float, now: float) -> int:
+        """What was used in the last so many seconds."""
+        oldest = int((now - seconds) / _SLOT)
+        return sum(amount for slot, amount in self._slots if slot >= oldest)
 
     def add(self, amount: int, now: float) -> None:
         """Count an amount."""
@@ -114,17 +127,22 @@ class SlidingWindow:
         return 0.0
 
 
-class _Spent:
+class Spent(Struct, kw_only=True):
     """The tokens that a key used of its budget in a period: the ledger's sum, and those since."""
 
-    __slots__ = ("asked", "before", "end", "known", "meanwhile", "per", "since", "start")
+    per: Period
+    start: float
+    end: float
+    asked: float | None = None
+    known: bool = False
+    before: int = 0
+    since: int = 0
+    meanwhile: int = 0
 
-    def __init__(self, per: Period, now: float) -> None:
-        self.per = per
-        self.start, self.end = period_start(per, now), period_end(per, now)
-        self.asked: float | None = None
-        self.known = False
-        self.before = self.since = self.meanwhile = 0
+    @classmethod
+    def of(cls, per: Period, now: float) -> "Spent":
+        """Nothing, in the period that `now` is in."""
+        return cls(per=per, start=period_start(per, now), end=period_end(per, now))
 
     @property
     def tokens(self) -> int:
@@ -134,7 +152,7 @@ class _Spent:
         return self.per == per and self.start <= now < self.end
 
 
-class _State:
+class LimitState:
     """What is counted for one key."""
 
     __slots__ = ("requests", "reserved_budget", "reserved_tokens", "spent", "tokens")
@@ -143,34 +161,74 @@ class _State:
         self.reserved_tokens = self.reserved_budget = 0
         self.requests = SlidingWindow()
         self.tokens = SlidingWindow()
-        self.spent = _Spent("total", 0.0)
+        self.spent = Spent.of("total", 0.0)
+
+
+class LimitStates(Protocol):
+    """Where what is counted is kept."""
+
+    unwritten_seconds: float
+    """How old tokens may be that the ledger does not have yet, because another process has them."""
+
+    def borrow(self, key_id: str) -> AbstractContextManager[LimitState]:
+        """What is counted for a key, to be read and changed by nobody else meanwhile."""
+        ...
+
+    def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+class LocalLimitStates:
+    """What is counted in this process, and lost with it."""
+
+    unwritten_seconds = 0.0
+
+    def __init__(self) -> None:
+        self._states: dict[str, LimitState] = {}
+
+    def borrow(self, key_id: str) -> AbstractContextManager[LimitState]:
+        state = self._states.get(key_id)
+        if state is None:
+            state = self._states[key_id] = LimitState()
+        return nullcontext(state)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 class RateLimiter:
-    """The limits of all keys. What it counts is lost with the process.
+    """The limits of all keys.
 
-    Budgets outlive that by the ledger: when `refresh_budget_since` gives a time, call `set_spent`
-    with the tokens that the ledger has for the key since then.
+    Budgets outlive what it counts by the ledger: when `refresh_budget_since` gives a time, call
+    `set_spent` with the tokens that the ledger has for the key since then.
     """
 
-    def __init__(self, refresh: float = 5.0) -> None:
+    def __init__(self, refresh: float = 5.0, states: LimitStates | None = None) -> None:
         self._refresh = refresh
-        self._states: dict[str, _State] = {}
+        self._states = states or LocalLimitStates()
 
     def admit(
-        self, key: VirtualKey, now: float, reservation: Reservation = NO_RESERVATION
+        self,
+        key: VirtualKey,
+        now: float,
+        reservation: Reservation = NO_RESERVATION,
+        *,
+        tick: float | None = None,
     ) -> LimitExceeded | None:
         """Admit and count a request, or name the limit that keeps it out longest. The reservation
         of one that is admitted lasts until it is charged.
         """
-        state = self._state(key, now)
-        found = _exceeded(key, state, now, reservation)
-        exceeded = max(found, key=lambda each: each.retry_after, default=None)
-        if exceeded is None:
-            state.requests.add(1, now)
-            state.reserved_tokens += reservation.tokens
-            state.reserved_budget += reservation.budget
-        return exceeded
+        tick = now if tick is None else tick
+        with self._states.borrow(key.id) as state:
+            _age(state, key, now, tick)
+            found = _exceeded(key, state, now, tick, reservation)
+            exceeded = max(found, key=lambda each: each.retry_after, default=None)
+            if exceeded is None:
+                state.requests.add(1, tick)
+                state.reserved_tokens += reservation.tokens
+                state.reserved_budget += reservation.budget
+            return exceeded
 
     def charge(
         self,
@@ -178,67 +236,91 @@ class RateLimiter:
         tokens: int,
         now: float,
         reservation: Reservation = NO_RESERVATION,
+        *,
+        tick: float | None = None,
     ) -> None:
         """Count the tokens of a response, in place of what was reserved for it."""
-        state = self._state(key, now)
-        state.reserved_tokens -= reservation.tokens
-        state.reserved_budget -= reservation.budget
-        tokens = max(0, tokens)
-        state.tokens.add(tokens, now)
-        state.spent.since += tokens
-        state.spent.meanwhile += tokens
+        tick, tokens = now if tick is None else tick, max(0, tokens)
+        with self._states.borrow(key.id) as state:
+            _age(state, key, now, tick)
+            state.reserved_tokens -= reservation.tokens
+            state.reserved_budget -= reservation.budget
+            state.tokens.add(tokens, tick)
+            state.spent.since += tokens
+            state.spent.meanwhile += tokens
 
-    def status(self, key: VirtualKey, now: float) -> tuple[LimitStatus, ...]:
+    def status(
+        self, key: VirtualKey, now: float, *, tick: float | None = None
+    ) -> tuple[LimitStatus, ...]:
         """What is left of each limit that the key has."""
-        state = self._state(key, now)
-        return tuple(
-            LimitStatus(
-                what=what,
-                limit=limit,
-                remaining=max(0, limit - used),
-                reset=_wait(state, window, used, now) if used else 0.0,
+        tick = now if tick is None else tick
+        with self._states.borrow(key.id) as state:
+            _age(state, key, now, tick)
+            return tuple(
+                LimitStatus(
+                    what=what,
+                    limit=limit,
+                    remaining=max(0, limit - used),
+                    reset=_wait(state, window, used, now, tick) if used else 0.0,
+                )
+                for what, limit, used, _, window in _measures(key, state)
             )
-            for what, limit, used, _, window in _measures(key, state)
-        )
 
     def knows_budget(self, key: VirtualKey, now: float) -> bool:
         """Whether the ledger has told what the key used of its budget."""
-        return key.budget is None or self._state(key, now).spent.known
+        if key.budget is None:
+            return True
+        with self._states.borrow(key.id) as state:
+            _enter_period(state, key, now)
+            return state.spent.known
 
     def refresh_budget_since(self, key: VirtualKey, now: float) -> float | None:
         """The time from which the ledger should sum up the key's tokens; None: it need not yet."""
         if key.budget is None:
             return None
-        spent = self._state(key, now).spent
-        asked = spent.asked if spent.known else None
-        if asked is not None and 0 <= now - asked < self._refresh:
-            return None
-        spent.asked = now
-        spent.meanwhile = 0
-        return spent.start
+        with self._states.borrow(key.id) as state:
+            _enter_period(state, key, now)
+            spent = state.spent
+            asked = spent.asked if spent.known else None
+            if asked is not None and 0 <= now - asked < self._refresh:
+                return None
+            spent.asked = now
+            spent.meanwhile = 0
+            return spent.start
 
-    def set_spent(self, key: VirtualKey, tokens: int, now: float) -> None:
+    def set_spent(
+        self, key: VirtualKey, tokens: int, now: float, *, tick: float | None = None
+    ) -> None:
         """Take over the sum of the ledger.
 
-        Tokens charged since `refresh_budget_since` may be in the sum as well. They count twice
-        then, until the next refresh: rather too much than too little.
+        Tokens charged since `refresh_budget_since` may be in the sum as well, and so may those
+        that another process charged shortly before. They count twice then, until the next refresh:
+        rather too much than too little.
         """
-        spent = self._state(key, now).spent
-        spent.before, spent.since, spent.known = tokens, spent.meanwhile, True
+        tick, unwritten = now if tick is None else tick, self._states.unwritten_seconds
+        with self._states.borrow(key.id) as state:
+            _enter_period(state, key, now)
+            spent = state.spent
+            since = spent.meanwhile
+            if unwritten:
+                since = max(since, state.tokens.since(unwritten, tick))
+            spent.before, spent.since, spent.known = tokens, since, True
 
-    def _state(self, key: VirtualKey, now: float) -> _State:
-        state = self._states.get(key.id)
-        if state is None:
-            state = self._states[key.id] = _State()
-        state.requests.drop_old(now)
-        state.tokens.drop_old(now)
-        if key.budget and not state.spent.is_of(key.budget.per, now):
-            state.spent = _Spent(key.budget.per, now)
-        return state
+
+def _age(state: LimitState, key: VirtualKey, now: float, tick: float) -> None:
+    """Drop what no longer counts."""
+    state.requests.drop_old(tick)
+    state.tokens.drop_old(tick)
+    _enter_period(state, key, now)
+
+
+def _enter_period(state: LimitState, key: VirtualKey, now: float) -> None:
+    if key.budget and not state.spent.is_of(key.budget.per, now):
+        state.spent = Spent.of(key.budget.per, now)
 
 
 def _measures(
-    key: VirtualKey, state: _State
+    key: VirtualKey, state: LimitState
 ) -> Iterator[tuple[LimitKind, int, int, int, SlidingWindow | None]]:
     """Each limit that the key has, what is used and what is reserved of it, and the window it is
     counted in.
@@ -252,13 +334,13 @@ def _measures(
 
 
 def _exceeded(
-    key: VirtualKey, state: _State, now: float, wanted: Reservation
+    key: VirtualKey, state: LimitState, now: float, tick: float, wanted: Reservation
 ) -> Iterator[LimitExceeded]:
     for what, limit, used, reserved, window in _measures(key, state):
         excess = used + 1 - limit  # A request needs one of everything at least.
         wants = wanted.budget if what == "budget" else wanted.tokens
         if excess > 0:
-            wait = _wait(state, window, excess, now)
+            wait = _wait(state, window, excess, now, tick)
         elif reserved and used + reserved + max(1, wants) > limit:
             wait = _SOON
         else:
@@ -267,6 +349,8 @@ def _exceeded(
         yield LimitExceeded(what=what, limit=limit, remaining=remaining, retry_after=wait)
 
 
-def _wait(state: _State, window: SlidingWindow | None, excess: int, now: float) -> float:
+def _wait(
+    state: LimitState, window: SlidingWindow | None, excess: int, now: float, tick: float
+) -> float:
     """In how many seconds that much is free again."""
-    return state.spent.end - now if window is None else window.wait(excess, now)
+    return state.spent.end - now if window is None else window.wait(excess, tick)

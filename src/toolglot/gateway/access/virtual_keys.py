@@ -50,6 +50,8 @@ class VirtualKey(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tpm: int | None = None
     """Tokens per minute."""
     budget: Budget | None = None
+    inspect: bool = False
+    """Whether whoever has it may look at the latest exchanges of this key."""
 
     @property
     def counts_tokens(self) -> bool:
@@ -73,6 +75,7 @@ class KeyTerms(TypedDict, total=False):
     tpm: int | None
     budget: Budget | None
     expires: float | None
+    inspect: bool
 
 
 class KeyStore(Protocol):

@@ -4,6 +4,7 @@ A page in a browser can point a name of its own at this machine (DNS rebinding),
 then look like those of a page of ours. But they have that name in `Host`, and it is none of ours.
 """
 
+import re
 import socket
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -18,6 +19,7 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _OURS: Final = (".localhost", ".internal")
 """Ends of names that nobody can register: RFC 6761, and ICANN's decision of 2024-07-29."""
 _LOCAL: Final = ".local"
+_HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::\d{1,5})?", re.ASCII)
 _LONGEST: Final = 255
 _NAMES: Final = 256
 
@@ -30,8 +32,8 @@ def own_host(server: Server) -> Callable[[str], bool]:
 
     @lru_cache(maxsize=_NAMES)
     def is_own(host: str) -> bool:
-        name = _name(host)
-        return (
+        name = host_name(host)
+        return name is not None and (
             name in names
             or name.endswith(_OURS)
             or "." not in name  # Nobody can register such a name.
@@ -43,11 +45,12 @@ def own_host(server: Server) -> Callable[[str], bool]:
     return lambda host: len(host) <= _LONGEST and is_own(host)
 
 
-def _name(host: str) -> str:
-    """The name in a `Host`, without the port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].rstrip(".").lower()
+def host_name(host: str) -> str | None:
+    """The name in a `Host`, or in what follows the scheme of an origin, without the port; None: it
+    is none. Readers that are lenient here take `[::1].example.com` for an address of ours.
+    """
+    found = _HOST.fullmatch(host)
+    return None if found is None else (found[1] or found[2]).rstrip(".").lower()
 
 
 def _is_address(name: str) -> bool:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from logging import getLogger
 from typing import Final, NoReturn
-from urllib.parse import urlsplit
 
 from toolglot.gateway import error_responses as errors
-from toolglot.gateway.http.host_names import LOOPBACK
+from toolglot.gateway.http.host_names import LOOPBACK, host_name
 from toolglot.gateway.http.json_response import error_response
 from toolglot.gateway.http.request_info import id_of
 from toolglot.http1.server_connection import Handler
@@ -126,7 +125,8 @@ class Middleware:
         if host and self._own_host is not None and not self._own_host(host):
             words = f"{host[:_SHOWN]} is no name of this gateway; add it to hosts in [server]"
             return error_response(request, errors.misdirected(words))
-        if origin is None and headers.get("sec-fetch-site") == _CROSS_SITE:
+        site = headers.get("sec-fetch-site", "")
+        if origin is None and site.strip().lower() == _CROSS_SITE:
             words = "pages of other sites are not allowed; add them to origins in [server]"
             return error_response(request, errors.not_allowed(words))
         return None
@@ -196,11 +196,8 @@ def is_allowed(origin: str, patterns: Iterable[str]) -> bool:
 
 
 def _host(origin: str) -> str | None:
-    try:
-        url = urlsplit(origin)
-    except ValueError:
-        return None
-    return url.hostname if url.scheme in ("http", "https") else None
+    scheme, found, host = origin.partition("://")
+    return host_name(host) if found and scheme in ("http", "https") else None
 
 
 def _preflight(request: HttpRequest) -> HttpResponse:

@@ -23,6 +23,7 @@ from toolglot.gateway.state.sessions import Session
 from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_differences
+from toolglot.http1.large_bodies import work_on
 from toolglot.mending import Mending
 from toolglot.registry import get_protocol
 
@@ -90,11 +91,12 @@ async def translate(
                 exchange, target.name, built_in=upstream is None
             )
         if upstream is None:
-            exchange.decode_request(asked, request.path)
+            await work_on(len(asked), exchange.decode_request, asked, request.path)
         else:
             if memory is not None:
                 await memory.restore(request.owner, exchange, asked, request.path)
-            sent = exchange.request(asked, request.path, _query(request, exchange, upstream))
+            query = _query(request, exchange, upstream)
+            sent = await work_on(len(asked), exchange.request, asked, request.path, query)
             _refuse_nothing(exchange)
     except UntranslatableError as error:
         words = "strict: {}; without the header x-toolglot-strict it would be sent"
@@ -120,7 +122,7 @@ def report(request: IncomingRequest, attempt: Attempt, telemetry: RequestTelemet
     """The attempt with the headers of its trace; it is about to be sent."""
     upstream, outbound, sent = attempt.target.upstream, attempt.outbound, attempt.sent
     if upstream is None or outbound is None or sent is None:
-        telemetry.record.provider = attempt.target.name
+        telemetry.answered_here(attempt.target.name, attempt.asked)
         return attempt
     telemetry.upstream_request(
         attempt.exchange,

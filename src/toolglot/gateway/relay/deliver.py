@@ -29,6 +29,7 @@ from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply, ReplyError
+from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_response import StreamedHttpResponse
 from toolglot.ir import ApiError, Response
 from toolglot.registry import get_protocol
@@ -38,6 +39,8 @@ from toolglot.wire.sse import SseDecoder
 _STREAMS: Final = ("text/event-stream", "application/x-ndjson")
 _LINGER: Final = 0.7
 """Seconds for which a stream that could have ended may be silent."""
+_LATE_EVENTS: Final = 3
+"""Events that are waited for so long each; what comes later than that keeps nobody waiting."""
 _EVENT_END: Final = b"\n\n"
 _BROKEN: Final = (ReplyError, TimeoutError)
 """Exceptions that reading a reply can end in."""
@@ -150,9 +153,11 @@ class Delivery:
             if reply.status >= FIRST_ERROR and await self._recover(attempt, body):
                 return None
             if reply.status < FIRST_ERROR and self._request.stream:
-                answer = exchange.unfolded(body)
+                answer = await work_on(len(body), exchange.unfolded, body)
             else:
-                answer = exchange.response(
+                answer = await work_on(
+                    len(body),
+                    exchange.response,
                     body,
                     status=reply.status,
                     headers=reply.headers.lower,
@@ -260,8 +265,6 @@ class Delivery:
         def push(chunk: bytes) -> bool:
             nonlocal held
             began = clock()
-            if wants_chunks:
-                telemetry.upstream_chunk(chunk)
             piece = translator.feed(chunk)
             if translator.error is not None:
                 piece = self._without_keys(attempt, translator, piece)
@@ -459,16 +462,17 @@ def _expecting_end(reply: Reply, translator: StreamTranslator) -> Callable[[], b
     """What is called after each piece: whether the stream has ended. One that could have ended is
     not waited for long, even if its server does not hang up.
     """
-    seen = 0
+    seen = late = 0
 
     def expect_end() -> bool:
-        nonlocal seen
+        nonlocal seen, late
         if translator.ended:
             return True
         events = translator.could_end
         if events != seen:
-            seen = events
-            reply.end_within(_LINGER if events else None)
+            seen, late = events, late + 1 if events else 0
+            if late <= _LATE_EVENTS:
+                reply.end_within(_LINGER if events else None)
         return False
 
     expect_end()

@@ -101,6 +101,7 @@ class RequestMender:
         if mended.sent == attempt.sent and _headers(mended) == _headers(attempt):
             return False
         self._made = mending, mended
+        self._telemetry.tried(status, mending.words, body)
         return True
 
     def mended(self) -> Attempt:

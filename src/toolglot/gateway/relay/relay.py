@@ -36,6 +36,7 @@ from toolglot.gateway.relay.receipt_log import ReceiptLog
 from toolglot.gateway.relay.routing import Router, Target
 from toolglot.gateway.state.kept_reasoning import KeptReasoning
 from toolglot.gateway.state.sessions import Session
+from toolglot.gateway.telemetry.redact import scrub
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply
 from toolglot.http1.server_response import HttpResponse
@@ -183,11 +184,14 @@ class Relay:
         if isinstance(after, Ask) and after.retry:
             telemetry.retried()
         if isinstance(reply, SendFailure):
+            telemetry.tried(0, scrub(reply.detail) or reply.reason)
             return None, after
         if not retries:
             telemetry.upstream_response(reply)
         if isinstance(after, Deliver):
             return reply, after
+        if not mendable:
+            telemetry.tried(reply.status)
         reply.close()
         return None, after
 

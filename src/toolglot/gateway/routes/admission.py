@@ -12,8 +12,9 @@ from toolglot.gateway.access.rate_limits import NO_RESERVATION, Reservation
 from toolglot.gateway.access.virtual_keys import VirtualKey
 from toolglot.gateway.config import Server
 from toolglot.gateway.http.request_info import PROTOCOL, given_key, id_of
-from toolglot.gateway.incoming import IncomingRequest, check_one_model
+from toolglot.gateway.incoming import IncomingRequest, check_models
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry, Telemetry
+from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_request import HttpRequest
 from toolglot.ir import ApiError
 from toolglot.registry import PROTOCOLS
@@ -79,10 +80,14 @@ class Admission:
         """
         record, holder = telemetry.record, admitted.holder
         record.asked_model, record.body_size = request.model, len(request.body)
+        if generates:
+            telemetry.received(
+                request.owner, request.path, request.headers, request.body, stream=request.stream
+            )
         if holder is None:
             return
         if holder.models:
-            check_one_model(request.body)
+            await work_on(len(request.body), check_models, request.body, holder)
         wanted = NO_RESERVATION
         if generates:
             surface = PROTOCOLS[request.protocol].SURFACE

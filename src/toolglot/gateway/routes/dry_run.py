@@ -11,6 +11,7 @@ from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.routes.admission import Admission
 from toolglot.gateway.routes.route import PlainRequest, Route
 from toolglot.gateway.telemetry.redact import redact_url
+from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_response import WholeHttpResponse
 from toolglot.ir import Json
 from toolglot.receipt import Receipt
@@ -24,10 +25,12 @@ def dry_run_routes(relay: Relay, admission: Admission) -> tuple[Route, ...]:
 
     async def translate(request: PlainRequest) -> WholeHttpResponse:
         try:
-            asked = read_body(request.body or b"{}")
+            size = len(request.body)
+            asked = await work_on(size, read_body, request.body or b"{}")
             model = _model(asked)
             await admission.count(request.holder, model)
-            previews = [_preview(asked, target) for target in relay.router.targets(model)]
+            targets = relay.router.targets(model)
+            previews = [await work_on(size, preview, asked, target) for target in targets]
         except ToolglotError as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
         return json_response({"targets": previews})
@@ -49,9 +52,12 @@ def _model(asked: Json) -> str:
     return model
 
 
-def _preview(asked: Json, target: Target) -> Json:
+def preview(asked: Json, target: Target) -> Json:
+    """What would be sent to a target."""
     client, body = str(asked["protocol"]), asked["body"]
     model = str(asked.get("model") or body["model"])
+    if "model" in body:
+        body = {**body, "model": model}
     upstream = target.upstream
     if upstream is None:
         return {"provider": target.name, "model": target.model}

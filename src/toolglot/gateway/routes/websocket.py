@@ -28,6 +28,7 @@ from toolglot.gateway.state.sessions import Sessions, SessionWriter
 from toolglot.gateway.state.stored_responses import new_response_id
 from toolglot.gateway.storage.memory_store import MemoryStore
 from toolglot.http1.headers import Headers
+from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_connection import wants_websocket
 from toolglot.http1.server_request import HttpRequest
 from toolglot.http1.server_response import HttpResponse
@@ -180,7 +181,8 @@ def _read(frame: bytes, writer: "WebSocketWriter") -> tuple[bytes, bool]:
 async def _prepare(request: IncomingRequest, writer: ResponseWriter) -> None:
     """Answer a request that is only to be continued later."""
     codec = get_protocol(request.protocol)
-    asked = decode_request(request.body, source=request.protocol)
+    body = request.body
+    asked = await work_on(len(body), decode_request, body, source=request.protocol)
     response = Response(
         id=new_response_id(),
         model=request.model,

@@ -10,6 +10,7 @@ from typing import Final
 from toolglot.adapt.reasoning.sealed_state import TAG
 from toolglot.exchange import Exchange
 from toolglot.gateway.storage.store import Store
+from toolglot.http1.large_bodies import work_on
 
 _KIND: Final = "state"
 _SEALED: Final = TAG.encode()
@@ -25,9 +26,10 @@ class KeptReasoning:
         """Put the state of earlier responses back into a request."""
         if exchange.client == exchange.provider or not await self._store.may_hold(_KIND, owner):
             return
-        exchange.decode_request(body, path)
+        await work_on(len(body), exchange.decode_request, body, path)
         kept: dict[int, str] = {}
-        for index, keys in exchange.missing_state().items():
+        missing = await work_on(len(body), exchange.missing_state)
+        for index, keys in missing.items():
             for key in keys:
                 value = await self._find(key, owner)
                 if value is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from toolglot.gateway.access.ledger import LedgerStore
+from toolglot.gateway.access.rate_limits import LimitStates, LocalLimitStates
 from toolglot.gateway.access.virtual_keys import KeyStore
 from toolglot.gateway.config import Server
 from toolglot.gateway.storage.memory_store import MemoryStore
@@ -23,18 +24,22 @@ class Storage(Struct, frozen=True, kw_only=True):
     """None where no keys are required."""
     ledger: LedgerStore | None = None
     """None where nobody can ask for it later."""
+    limits: LimitStates
+    """Where is counted what is used of rate limits."""
 
     async def close(self) -> None:
         """Write what is not written yet, and release everything."""
         for each in (self.ledger, self.keys, self.values):
             if each is not None:
                 await each.close()
+        self.limits.close()
 
 
 def open_storage(server: Server) -> Storage:
     """Values in memory unless there is a database; keys and ledger in a database only."""
     if not (server.database or server.keys):
-        return Storage(values=MemoryStore(server.store_ttl, server.store_size))
+        values = MemoryStore(server.store_ttl, server.store_size)
+        return Storage(values=values, limits=LocalLimitStates())
     # SQLite is loaded only where it is used.
     from toolglot.gateway.storage.database import default_path  # noqa: PLC0415
     from toolglot.gateway.storage.sqlite_keys import SqliteKeyStore  # noqa: PLC0415
@@ -45,7 +50,19 @@ def open_storage(server: Server) -> Storage:
         values=_open_values(server),
         keys=SqliteKeyStore(path) if server.keys else None,
         ledger=SqliteLedger(path),
+        limits=_open_limits(server, path),
     )
+
+
+def _open_limits(server: Server, database: Path) -> LimitStates:
+    """Workers of one gateway count together."""
+    if server.workers == 1 or not server.keys:
+        return LocalLimitStates()
+    try:
+        from toolglot.gateway.storage.shared_limits import SharedLimitStates  # noqa: PLC0415
+    except ImportError:  # pragma: no cover - no locks of files on Windows, nor several workers
+        return LocalLimitStates()
+    return SharedLimitStates(database.with_name(f"{database.name}-limits"))
 
 
 def _open_values(server: Server) -> Store:

@@ -75,6 +75,7 @@ _MIGRATIONS: Final = (
         """,
         "CREATE INDEX stored_by_age ON stored (written, size)",
     ),
+    ("ALTER TABLE keys ADD COLUMN inspect INTEGER NOT NULL DEFAULT 0",),
 )
 """The statements that migrate a file from each version to the next. Only append, never change."""
 

@@ -86,8 +86,8 @@ def find_named_key(db: sqlite3.Connection, name: str) -> VirtualKey | None:
 
 # --- rows -----------------------------------------------------------------------------------------
 
-_COLUMNS: Final = "id, name, created, expires, revoked, models, rpm, tpm, budget, per"
-_INSERT: Final = f"INSERT INTO keys (hash, {_COLUMNS}) VALUES (?{', ?' * 10})"  # noqa: S608
+_COLUMNS: Final = "id, name, created, expires, revoked, models, rpm, tpm, budget, per, inspect"
+_INSERT: Final = f"INSERT INTO keys (hash, {_COLUMNS}) VALUES (?{', ?' * 11})"  # noqa: S608
 
 
 def _select(db: sqlite3.Connection, which: str, *values: str | bytes) -> tuple[VirtualKey, ...]:
@@ -108,11 +108,12 @@ def _to_row(key: VirtualKey) -> tuple[str | float | None, ...]:
         key.rpm,
         key.tpm,
         *budget,
+        key.inspect,
     )
 
 
 def _from_row(row: Sequence[Any]) -> VirtualKey:
-    key_id, name, created, expires, revoked, models, rpm, tpm, tokens, per = row
+    key_id, name, created, expires, revoked, models, rpm, tpm, tokens, per, inspect = row
     return VirtualKey(
         id=key_id,
         name=name,
@@ -123,4 +124,5 @@ def _from_row(row: Sequence[Any]) -> VirtualKey:
         rpm=rpm,
         tpm=tpm,
         budget=Budget(tokens, per) if per else None,
+        inspect=bool(inspect),
     )

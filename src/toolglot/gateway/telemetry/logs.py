@@ -157,6 +157,10 @@ def _time_of(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
 
 
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
 def _request_text(fields: Json) -> str:
     """`200 anthropic claude-x → openai gpt-x, 812 ms, 120+45 tokens, 2 notes [req_1]`."""
     asked = f"{fields['client']} {fields.get('asked_model') or '?'}"
@@ -167,9 +171,9 @@ def _request_text(fields: Json) -> str:
     if tokens := fields.get("tokens"):
         words.append(f"{tokens.get('prompt', 0)}+{tokens.get('output', 0)} tokens")
     if notes := fields.get("notes"):
-        words.append(f"{sum(notes.values())} notes")
+        words.append(_counted(sum(notes.values()), "note", "notes"))
     if retries := fields.get("retries"):
-        words.append(f"{retries} retries")
+        words.append(_counted(retries, "retry", "retries"))
     if error := fields.get("error"):
         words.append(error)
     return f"{', '.join(words)} [{fields['request_id']}]"

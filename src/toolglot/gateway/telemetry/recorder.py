@@ -96,6 +96,9 @@ class Meta(Struct, kw_only=True, omit_defaults=True):
     """For each chunk, after how many milliseconds it came and how many bytes it had."""
 
     client_chunks: list[tuple[float, int]] = []
+    request_notes: int | None = None
+    """How many notes of the receipt are about the request; the rest are about the answer."""
+
     attempts: list[Json] = []
     """Earlier attempts of the same request: URL and status."""
 
@@ -128,6 +131,7 @@ class Recording:
         self.meta.provider, self.meta.options = exchange.provider, options_to_json(exchange.options)
         self.meta.now, self.meta.answer_id = exchange.now, exchange.answer_id
         self.meta.repairs = exchange.repairs
+        self.meta.request_notes = len(exchange.notes)
 
     def continued_request(
         self, body: bytes, echo: Mapping[str, Any], supplied: Mapping[int, str] | None = None

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from toolglot.exchange import Exchange
 from toolglot.gateway.http.client import OutboundRequest
+from toolglot.gateway.telemetry.captures import Capture, CapturedAttempt, Captures
 from toolglot.gateway.telemetry.logs import LOGGER, log_request
 from toolglot.gateway.telemetry.metrics import Metrics
 from toolglot.gateway.telemetry.recorder import Meta, Recorder, Recording
@@ -39,11 +40,13 @@ class Telemetry:
         metrics: Metrics | None = None,
         tracing: Tracing = NO_TRACING,
         recorder: Recorder | None = None,
+        captures: Captures | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.metrics = metrics or Metrics()
         self.tracing = tracing
         self.recorder = recorder
+        self.captures = captures
         self.clock = clock
 
     def start_request(
@@ -73,8 +76,10 @@ class RequestTelemetry:
 
     __slots__ = (
         "_body",
+        "_capture",
         "_complete",
         "_exchange",
+        "_mending",
         "_recording",
         "_telemetry",
         "_waiting",
@@ -86,12 +91,13 @@ class RequestTelemetry:
         self._telemetry = telemetry
         self._waiting = WaitingTime(telemetry.clock)
         self._recording: Recording | None = None
+        self._capture: Capture | None = None
         self._exchange: Exchange | None = None
         self._body: tuple[list[bytes], list[bytes]] | None = None
         """The response as received and as sent, where tool calls are logged."""
         if LOGGER.isEnabledFor(DEBUG):
             self._body = [], []
-        self._complete = False
+        self._complete = self._mending = False
 
     @property
     def shows_contents(self) -> bool:
@@ -100,12 +106,35 @@ class RequestTelemetry:
 
     @property
     def wants_chunks(self) -> bool:
-        """Whether it matters which bytes come and go: they are recorded, or shown in the log."""
-        return self._body is not None or self._recording is not None
+        """Whether it matters which bytes come and go: they are recorded, inspected or logged."""
+        return self._capture is not None or self._body is not None or self._recording is not None
 
     def waiting(self) -> WaitingTime:
         """A context in which the provider or the client is waited for; it is not overhead."""
         return self._waiting
+
+    def received(
+        self,
+        owner: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        stream: bool,
+    ) -> None:
+        """The request was read; it belongs to this owner."""
+        captures, record = self._telemetry.captures, self.record
+        if captures is not None:
+            self._capture = captures.start(
+                owner=owner,
+                request_id=record.request_id,
+                protocol=record.client,
+                path=path,
+                model=record.asked_model,
+                stream=stream,
+                headers=headers,
+                body=body,
+            )
 
     # --- the provider -----------------------------------------------------------------------------
 
@@ -151,6 +180,27 @@ class RequestTelemetry:
                 address.hostname or "",
                 address.port or _PORTS[address.scheme],
             )
+        if self._capture is not None:
+            self._capture.attempt(
+                CapturedAttempt(
+                    provider=provider,
+                    protocol=exchange.provider,
+                    model=model,
+                    url=sent.url,
+                    headers=sent.headers,
+                    asked=asked,
+                    body=sent.data or b"",
+                    reason="mended" if self._mending else "first",
+                    notes=len(exchange.notes),
+                    translation=exchange.options,
+                    echo=echo,
+                    supplied=exchange.restored_state,
+                    repairs=exchange.repairs,
+                    now=exchange.now,
+                    answer_id=exchange.answer_id,
+                )
+            )
+            self._mending = False
         if recorder is None:
             return
         if self._recording is None:
@@ -168,6 +218,17 @@ class RequestTelemetry:
         self._recording.continued_request(asked, echo, exchange.restored_state)
         self._recording.upstream_request(sent.data or b"", sent.url, sent.headers)
 
+    def answered_here(self, provider: str, asked: bytes) -> None:
+        """The built-in model answers."""
+        self.record.provider = provider
+        if self._capture is not None:
+            self._capture.attempt(CapturedAttempt(provider=provider, asked=asked))
+
+    def tried(self, status: int, words: str = "", body: bytes = b"") -> None:
+        """What was sent last had no answer that can be delivered; status 0: none at all."""
+        if self._capture is not None:
+            self._capture.tried(status, words, body)
+
     def asked(self, provider: str) -> None:
         """A request that wants no answer of a model was sent to a provider."""
         self.record.provider, self.record.sent = provider, True
@@ -182,10 +243,12 @@ class RequestTelemetry:
 
     def mended(self, refusal: str) -> None:
         """The provider is asked once more, with a changed request."""
-        self.record.mended = refusal
+        self.record.mended, self._mending = refusal, True
 
     def upstream_response(self, reply: Reply) -> None:
         """A provider begins to respond."""
+        if self._capture is not None:
+            self._capture.answered(reply.status, reply.headers)
         if self._recording is not None:
             self._recording.upstream_response(reply.status, reply.headers)
 
@@ -198,6 +261,8 @@ class RequestTelemetry:
             self._body[0].append(data)
         if self._recording is not None:
             self._recording.upstream_chunk(data)
+        if self._capture is not None:
+            self._capture.upstream_chunk(data)
 
     # --- the client -------------------------------------------------------------------------------
 
@@ -208,6 +273,8 @@ class RequestTelemetry:
             self.record.first_byte = self._telemetry.clock()
         if self._recording is not None:
             self._recording.client_response(status, headers)
+        if self._capture is not None:
+            self._capture.client_response(status, headers)
 
     def stream_started(self) -> None:
         """The response to the client is a stream."""
@@ -221,6 +288,8 @@ class RequestTelemetry:
             self._body[1].append(data)
         if self._recording is not None:
             self._recording.client_chunk(data)
+        if self._capture is not None:
+            self._capture.client_chunk(data)
 
     # --- the outcome ------------------------------------------------------------------------------
 
@@ -235,6 +304,8 @@ class RequestTelemetry:
         """The request failed, if there is an error."""
         if error is not None:
             self.record.error = error.kind
+            if self._capture is not None:
+                self._capture.failed(error)
 
     def internal_error(self) -> ApiError:
         """The gateway itself failed; the error that is recorded."""
@@ -253,6 +324,8 @@ class RequestTelemetry:
             if self._exchange is not None:
                 self._recording.meta.clock = tuple(self._exchange.clock_readings)
             self._recording.end(receipt, error)
+        if self._capture is not None:
+            self._capture.end(record, self._exchange.clock_readings if self._exchange else ())
         self._telemetry.end_request(record)
         if self._body is not None:
             log_lines(record.request_id, self._changed_calls())

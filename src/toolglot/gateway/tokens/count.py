@@ -14,6 +14,7 @@ from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
 from toolglot.gateway.tokens.estimate import estimate_request
+from toolglot.http1.large_bodies import work_on
 from toolglot.ir import Json, Request, Usage
 from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
@@ -38,12 +39,15 @@ async def count_tokens(client: Client, target: Target, request: IncomingRequest)
 
 
 async def _count(client: Client, target: Target, request: IncomingRequest) -> TokenCount:
-    asked = _decode(request)
+    size = len(request.body)
+    asked = await work_on(size, _decode, request)
     if target.upstream is not None:
         spoken = target.upstream.protocol_for(request.protocol, target.model)
         endpoint = get_protocol(spoken).API.count
         if endpoint is not None:
-            sent = _question(request, target.upstream, target.model, spoken, endpoint)
+            sent = await work_on(
+                size, _question, request, target.upstream, target.model, spoken, endpoint
+            )
             outbound = target.upstream.small_request(spoken, sent.path, sent.data, key=request.key)
             answer = await client.fetch(outbound)
             tokens = answer.get(endpoint.answer) if isinstance(answer, dict) else None

@@ -88,6 +88,8 @@ class _Open:
 class StreamEncoder(BaseStreamEncoder):
     """Events to bytes. Parts may overlap."""
 
+    last_words = _DONE
+
     def __init__(self, ctx: Context) -> None:
         super().__init__(ctx)
         self._own = not ctx.foreign(NAME)

@@ -108,6 +108,15 @@ class StreamEncoder(BaseStreamEncoder):
         self._sequence = 0
         self._own = self._refused = False
 
+    def continue_after(self, payload: bytes) -> None:
+        try:
+            value: Any = jsontext.peek(payload)
+        except ValueError:
+            return
+        number = value.get("sequence_number") if isinstance(value, dict) else None
+        if type(number) is int:
+            self._sequence = number + 1
+
     def _frame(self, kind: str, **members: Any) -> bytes:
         number, self._sequence = self._sequence, self._sequence + 1
         value = {"type": kind, "sequence_number": number, **members}
