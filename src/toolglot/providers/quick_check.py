@@ -344,7 +344,10 @@ def _known_items(seen: _Outside, target: Surface) -> bool:
 
 def _plain_content(seen: _Outside, target: Surface) -> bool:
     """Whether there is nothing but text; results inside of messages may hold anything."""
-    plain = target.messages.plain_types
+    plain, refusal = target.messages.plain_types, target.messages.refusal
+    unaccepted = refusal and "refusal" not in target.media.accepted.get("assistant", ())
+    if unaccepted and not all(_is_null(each.get(refusal)) for each in seen.messages):
+        return False
     return bool(plain) and not target.messages.holds_calls and seen.types <= plain
 
 

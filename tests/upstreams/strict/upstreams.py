@@ -108,7 +108,8 @@ IN_TRIALS: tuple[StrictUpstream, ...] = (
 
 
 @cache
-def _upstream(upstream: StrictUpstream) -> Upstream:
+def upstream_of(upstream: StrictUpstream) -> Upstream:
+    """The provider as a gateway calls it."""
     config = Config(providers={"strict": upstream.at("http://127.0.0.1:1")})
     return make_upstreams(config, {})["strict"]
 
@@ -116,7 +117,7 @@ def _upstream(upstream: StrictUpstream) -> Upstream:
 def sent_to(upstream: StrictUpstream, client: str, body: bytes, path: str = "") -> Json:
     """What the gateway would send for the request of a client."""
     asked = json.loads(body).get("model") or ""
-    options = _upstream(upstream).options(upstream.model, asked, strict=False)
+    options = upstream_of(upstream).options(upstream.model, asked, strict=False)
     exchange = Exchange(client, upstream.protocol, options)
     sent = exchange.request(body, path)
     return json.loads(sent.data)
