@@ -27,8 +27,9 @@ SEVEN = (
 )
 
 
-def test_the_five_protocols():
-    assert list(PROTOCOLS) == ["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"]
+def test_the_protocols():
+    names = ["anthropic", "openai-chat", "openai-responses", "gemini", "ollama", "bedrock-converse"]
+    assert list(PROTOCOLS) == names
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -10,7 +10,14 @@ from toolglot.errors import UnknownProtocolError
 from toolglot.events import Direct, Event
 from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.profiles import PROVIDERS, Auth
-from toolglot.protocols import anthropic, gemini, ollama, openai_chat, openai_responses
+from toolglot.protocols import (
+    anthropic,
+    bedrock_converse,
+    gemini,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
 from toolglot.surface import Surface
 from toolglot.wire.call_places import CallPlaces
 from toolglot.wire.follow import Check
@@ -117,7 +124,15 @@ class ProtocolModule(Protocol):
 
 
 PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
-    module.NAME: module for module in (anthropic, openai_chat, openai_responses, gemini, ollama)
+    module.NAME: module
+    for module in (
+        anthropic,
+        openai_chat,
+        openai_responses,
+        gemini,
+        ollama,
+        bedrock_converse,
+    )
 }
 
 

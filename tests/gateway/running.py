@@ -57,6 +57,7 @@ BASES = {
     "openai-responses": "/v1",
     "gemini": "/v1beta",
     "ollama": "/api",
+    "bedrock-converse": "/model",
 }
 
 

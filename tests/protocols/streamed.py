@@ -51,6 +51,7 @@ LEFT_OUT = {
     "openai-chat": frozenset({"extras", "logprobs", "wire_form", "id_made", "raw"}),
     "openai-responses": frozenset({"extras", "$item", "id_made"}),
     "gemini": frozenset({"extras"}),
+    "bedrock-converse": frozenset({"extras", "id", "service_tier"}),
 }
 
 
@@ -84,6 +85,7 @@ WRITTEN_WITHOUT = {
 """Keys of a stream that are not the same once it is written."""
 
 NOT_STREAMED = {
+    "bedrock-converse-unknown",  # no event has a block of an unknown kind
     "gemini-nothing",  # no candidates, or none that ended: broken off, as a stream
     "gemini-odd",
     "openai-chat-no-choices",

@@ -37,6 +37,7 @@ LEGAL = {
     "openai-responses": r"[a-zA-Z0-9_-]{1,64}",
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "ollama": r"(?s).*",
+    "bedrock-converse": r"[a-zA-Z0-9_-]{1,64}",
 }
 
 

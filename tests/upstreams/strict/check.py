@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from tests.upstreams.strict import (
     books,
     chat_servers,
+    converse_rules,
     gemini_rules,
     messages_rules,
     model_names,
@@ -28,6 +29,7 @@ _FORM: Mapping[str, Mapping[str, tuple[Rule, ...]]] = {
     "openai-responses": responses_rules.BY_PROVIDER,
     "gemini": gemini_rules.BY_PROVIDER,
     "ollama": ollama_rules.BY_PROVIDER,
+    "bedrock-converse": converse_rules.BY_PROVIDER,
 }
 _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "anthropic": (messages_rules.pairing,),
@@ -35,6 +37,7 @@ _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "openai-responses": (responses_rules.pairing,),
     "gemini": (gemini_rules.turns,),
     "ollama": ollama_rules.OLLAMA,
+    "bedrock-converse": converse_rules.CONVERSE,
 }
 """For providers of whose form nothing more is known."""
 

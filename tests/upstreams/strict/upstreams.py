@@ -17,6 +17,7 @@ _BASES = {
     "openai-responses": "/v1",
     "gemini": "/v1beta",
     "ollama": "/api",
+    "bedrock-converse": "/model",
 }
 
 
@@ -54,9 +55,13 @@ OPENAI_CHAT = StrictUpstream("openai", "openai-chat", "gpt-5.1")
 OPENAI_RESPONSES = StrictUpstream("openai", "openai-responses", "gpt-5.5")
 GOOGLE = StrictUpstream("google", "gemini", "gemini-3-pro-preview")
 OLLAMA = StrictUpstream("ollama", "ollama", "qwen3:8b")
+BEDROCK = StrictUpstream(
+    "bedrock", "bedrock-converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+)
 
 BY_PROTOCOL: dict[str, StrictUpstream] = {
-    each.protocol: each for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, OLLAMA)
+    each.protocol: each
+    for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, OLLAMA, BEDROCK)
 }
 """One for each protocol: the provider that made it."""
 
