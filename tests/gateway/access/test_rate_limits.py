@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from toolglot.gateway.access.rate_limits import (
     LimitExceeded,
     RateLimiter,
+    Reservation,
     SlidingWindow,
     period_end,
     period_start,
@@ -309,3 +310,14 @@ def test_a_clock_that_is_set_back_into_another_day_asks_the_ledger_again():
     limiter.set_spent(limited, 99, NOW)
     assert limiter.refresh_budget_since(limited, NOW + 1) is None
     assert limiter.refresh_budget_since(limited, NOW - DAY) == at(2030, 1, 30)
+
+
+def test_what_is_reserved_is_not_given_to_others_until_it_is_charged():
+    limiter, limited = RateLimiter(), key(tpm=100)
+    most = Reservation(tokens=80)
+    assert limiter.admit(limited, NOW, most) is None
+    assert limiter.admit(limited, NOW, most).what == "tokens"
+    assert limiter.admit(limited, NOW, Reservation(tokens=20)) is None
+    limiter.charge(limited, 5, NOW, most)
+    limiter.charge(limited, 5, NOW, Reservation(tokens=20))
+    assert limiter.admit(limited, NOW, most) is None

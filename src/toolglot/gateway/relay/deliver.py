@@ -151,14 +151,15 @@ class Delivery:
         missing = _missing_path(attempt, reply, body) if reply.status == NOT_FOUND else None
         if missing is not None:
             return missing
+        size = max(len(body), len(attempt.asked))  # Some answers repeat the tools of the request.
         try:
             if reply.status >= FIRST_ERROR and await self._recover(attempt, body):
                 return None
             if reply.status < FIRST_ERROR and self._request.stream:
-                answer = await work_on(len(body), exchange.unfolded, body)
+                answer = await work_on(size, exchange.unfolded, body)
             else:
                 answer = await work_on(
-                    len(body),
+                    size,
                     exchange.response,
                     body,
                     status=reply.status,
