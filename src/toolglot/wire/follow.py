@@ -190,6 +190,14 @@ class MessageSplitter:
         """Nothing: a message that was torn would be read as the beginning of what follows."""
         return iter(())
 
+    def owed(self) -> bytes:
+        """Nothing: messages have no line ends."""
+        return b""
+
+    def is_ended(self, _passed: bytes) -> bool:
+        """Always: only whole messages are passed on."""
+        return True
+
     def completed(self, passed: bytes) -> bytes:
         """What was passed on as it is: only whole messages are."""
         return passed

@@ -13,7 +13,7 @@ from toolglot import attempts, ir
 from toolglot.context import Context
 from toolglot.registry import get_protocol
 from toolglot.translate import encode_request, encode_response
-from toolglot.wire.follow import EventSplitter
+from toolglot.wire.follow import make_splitter
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -212,9 +212,8 @@ def test_a_careless_provider_of_the_clients_own_protocol(name):
     """X-06: what the client gets has all that strict clients need, and nothing they stumble on."""
     told = play("sloppy", name, name)
     codec = get_protocol(name)
-    lines = codec.SURFACE.stream.media_type != "text/event-stream"
     check = codec.StreamCheck()
-    passing = EventSplitter(check, lines=lines)
+    passing = make_splitter(check, codec.SURFACE.stream.media_type)
     assert all(piece.readable for piece in (*passing.feed(told), *passing.close()))
     assert check.ended
     if not codec.SURFACE.stream.comments:
