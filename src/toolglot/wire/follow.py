@@ -191,11 +191,11 @@ class MessageSplitter:
         return iter(())
 
     def owed(self) -> bytes:
-        """Nothing: only whole messages are passed on."""
+        """Nothing: messages have no line ends."""
         return b""
 
     def is_ended(self, _passed: bytes) -> bool:
-        """Always, for the same reason."""
+        """Always: only whole messages are passed on."""
         return True
 
     def completed(self, passed: bytes) -> bytes:
