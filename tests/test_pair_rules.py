@@ -401,6 +401,8 @@ def test_documents_survive_or_are_named(source, target):
         [found] = parts_of(there, ir.Document)
         assert found.source == document.source
         dotless = "bedrock-converse" in (source, target)
+        if "name" not in SURFACES[source].media.fields:
+            return  # It was never said.
         if "name" in SURFACES[target].media.fields:
             assert found.name in ("tides.pdf", *(("tides-pdf",) if dotless else ()))
             assert found.name == "tides.pdf" or "value-mapped" in codes(receipt)
@@ -408,7 +410,7 @@ def test_documents_survive_or_are_named(source, target):
             assert "field-dropped" in codes(receipt)
     else:
         assert "part-dropped" in codes(receipt)
-        assert "tides.pdf" in words(there)
+        assert "tides.pdf" in words(there) or "name" not in SURFACES[source].media.fields
 
 
 @pytest.mark.parametrize("target", [n for n in NAMES if n != "anthropic"])
