@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from tests.laws.streams import arguments
 from tests.wires import (
     NAMES,
     PAIRS,
-    PATH,
     TRIO,
     across,
     answer,
@@ -18,6 +18,7 @@ from tests.wires import (
     codes,
     home,
     parts_of,
+    path_to,
     result,
     said,
     seen,
@@ -38,7 +39,9 @@ HI = [{"role": "user", "content": "hi"}]
 
 def to(body: Any, source: str, target: str, **options: Any) -> tuple[Any, toolglot.Receipt]:
     """The body of a translated request."""
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, **options)
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), **options
+    )
     return wire.body, receipt
 
 
@@ -105,13 +108,9 @@ def test_what_was_written_to_the_cache_is_counted(source, target):
     usage = ir.Usage(input=5, cache_read=2, cache_write=3, output=4, reasoning=1)
     told = seen(answer("hi", usage=usage), source, target).usage
     assert told is not None
-    assert (told.input, told.cache_read, told.cache_write, told.output, told.reasoning) == (
-        5,
-        2,
-        3,
-        4,
-        1,
-    )
+    # One protocol does not count what was thought apart.
+    assert (told.input, told.cache_read, told.cache_write, told.output) == (5, 2, 3, 4)
+    assert (told.reasoning or 0) == (0 if "bedrock-converse" in (source, target) else 1)
 
 
 # --- case-13: text and calls ----------------------------------------------------------------------
@@ -377,7 +376,7 @@ def test_unknown_items_do_not_kill_a_request(target, item):
     """case-27: they are named, and what can be read of them stays."""
     given = {"model": "m", "input": [*HI, item, {"role": "user", "content": "go on"}]}
     body, receipt = to(given, "openai-responses", target)
-    request = toolglot.decode_request(body, source=target, path=PATH)
+    request = toolglot.decode_request(body, source=target, path=path_to(target))
     assert codes(receipt) & {"part-dropped", "part-told"}
     said = words(request)
     assert said.startswith("hi")
@@ -403,7 +402,9 @@ def test_arguments_may_be_an_object_or_text(target, arguments):
     """case-27"""
     item = {"type": "function_call", "call_id": "c", "name": "f", "arguments": arguments}
     body, _ = to({"model": "m", "input": [item]}, "openai-responses", target)
-    [made] = parts_of(toolglot.decode_request(body, source=target, path=PATH), ir.ToolCall)
+    [made] = parts_of(
+        toolglot.decode_request(body, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert made.arguments == '{"q":1}'
 
 
@@ -413,7 +414,7 @@ def test_namespaces_are_flattened(target):
     inner = {"type": "function", "name": "read", "parameters": {"type": "object"}}
     space = {"type": "namespace", "name": "files", "description": "", "tools": [inner]}
     body, _ = to({"model": "m", "input": "hi", "tools": [space]}, "openai-responses", target)
-    [found] = toolglot.decode_request(body, source=target, path=PATH).tools
+    [found] = toolglot.decode_request(body, source=target, path=path_to(target)).tools
     assert "read" in found.name
 
 
@@ -521,7 +522,9 @@ def test_an_empty_result_is_an_empty_text(target):
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": []}]},
     ]
     body, _ = to({"model": "m", "max_tokens": 9, "messages": messages}, "anthropic", target)
-    [given] = parts_of(toolglot.decode_request(body, source=target, path=PATH), ir.ToolResult)
+    [given] = parts_of(
+        toolglot.decode_request(body, source=target, path=path_to(target)), ir.ToolResult
+    )
     assert words(given) == ""
 
 
@@ -535,7 +538,9 @@ def test_a_failed_result_is_still_failed_when_it_comes_home(source, target, text
     request = asking(user("hi"), assistant(call("f")), user(result(text, name="f", is_error=True)))
     [given] = parts_of(home(request, source, target), ir.ToolResult)
     assert given.is_error is True
-    assert words(given) == text
+    # One protocol takes no failed result without content.
+    empty = "(no content)" if "bedrock-converse" in (source, target) else ""
+    assert words(given) == (text or empty)
 
 
 def test_how_a_failed_result_is_told():
@@ -627,6 +632,7 @@ RESEND = {
     "openai-responses": lambda body: body["output"],
     "gemini-interactions": lambda body: body["steps"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
+    "bedrock-converse": lambda body: [body["output"]["message"]],
     "ollama": lambda body: [body["message"]],
 }
 
@@ -636,7 +642,7 @@ def replayed(body: Any, upstream: str, client: str, target: str, **options: Any)
     wire, _ = translate_response(body, source=upstream, target=client)
     turn = RESEND[client](json.loads(wire.data()))
     history = {"model": "gemini-3-pro", "max_tokens": 9, SURFACES[client].messages.path: turn}
-    path = PATH.replace("some-model", "gemini-3-pro")
+    path = path_to(client).replace("some-model", "gemini-3-pro")
     back, receipt = translate_request(history, source=client, target=target, path=path, **options)
     return back.body[SURFACES[target].messages.path], receipt
 
@@ -933,7 +939,7 @@ def test_no_effort_for_thinking_that_is_off(target):
         "output_config": {"effort": "high"},
     }
     there, receipt = to(body, "anthropic", target)
-    reasoning = toolglot.decode_request(there, source=target, path=PATH).reasoning
+    reasoning = toolglot.decode_request(there, source=target, path=path_to(target)).reasoning
     # Where it is never off, there is the least effort.
     least = "minimal" if target == "gemini-interactions" else "none"
     assert reasoning is None or reasoning.effort in (None, least)
@@ -1052,7 +1058,7 @@ def test_structured_output_is_mapped(target):
         "output_config": {"format": {"type": "json_schema", "schema": schema}},
     }
     there, _ = to(body, "anthropic", target)
-    output = toolglot.decode_request(there, source=target, path=PATH).output
+    output = toolglot.decode_request(there, source=target, path=path_to(target)).output
     assert output is not None
     assert (output.kind, output.schema) == ("schema", schema)
 
@@ -1069,7 +1075,7 @@ def test_efforts_are_mapped(target, effort):
         "output_config": {"effort": effort},
     }
     there, receipt = to(body, "anthropic", target)
-    reasoning = toolglot.decode_request(there, source=target, path=PATH).reasoning
+    reasoning = toolglot.decode_request(there, source=target, path=path_to(target)).reasoning
     assert reasoning is not None
     if effort in SURFACES[target].reasoning.efforts:
         assert reasoning.effort == effort
@@ -1172,7 +1178,7 @@ def test_no_arguments_are_an_empty_object(target, arguments):
     response = toolglot.decode_response(wire.body, source=target)
     assert [each.arguments for each in parts_of(response, ir.ToolCall)] == ["{}"]
     body, _ = to({"model": "m", "messages": [message]}, "openai-chat", target)
-    request = toolglot.decode_request(body, source=target, path=PATH)
+    request = toolglot.decode_request(body, source=target, path=path_to(target))
     assert [each.arguments for each in parts_of(request, ir.ToolCall)] == ["{}"]
 
 
@@ -1257,7 +1263,9 @@ def test_a_value_in_place_of_an_object_harms_nothing(source, target, value, text
     assert "arguments-normalised" in codes(receipt)
     key = "contents" if source == "gemini" else "messages"
     asked, _ = to({"model": "m", "max_tokens": 9, key: [ODD_TURNS[source](body)]}, source, target)
-    calls = parts_of(toolglot.decode_request(asked, source=target, path=PATH), ir.ToolCall)
+    calls = parts_of(
+        toolglot.decode_request(asked, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert [(each.name, each.arguments) for each in calls] == [("f", text), ("g", '{"a":1}')]
 
 
@@ -1282,7 +1290,7 @@ def test_a_value_in_place_of_an_object_harms_no_stream(target, value):
     [made] = parts_of(response, ir.ToolCall)
     # Where arguments are an object that is streamed as text, a value stands in one.
     streamed = target == "gemini-interactions"
-    assert json.loads(made.arguments) == ({"$value": value} if streamed else value)
+    assert arguments(made) == ({"$value": value} if streamed else value)
 
 
 @pytest.mark.parametrize("arguments", ['{"a":1', "rm -rf", '{"a":NaN}'])
@@ -1291,7 +1299,9 @@ def test_arguments_that_are_cut_are_reported_not_repaired(source, target, argume
     """case-50, D-11"""
     request = asking(user("hi"), assistant(call("f", arguments)), user(result("done")))
     wire, receipt = carried(request, source, target)
-    [made] = parts_of(toolglot.decode_request(wire.body, source=target, path=PATH), ir.ToolCall)
+    [made] = parts_of(
+        toolglot.decode_request(wire.body, source=target, path=path_to(target)), ir.ToolCall
+    )
     assert made.arguments == arguments
     textual = SURFACES[target].calls.arguments == "text"
     assert textual or "arguments-invalid" in codes(receipt)

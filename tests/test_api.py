@@ -18,6 +18,7 @@ VENDORS = {
     "gemini-interactions": "google",
     "gemini": "google",
     "ollama": "ollama",
+    "bedrock-converse": "bedrock",
 }
 RESPONSES = [
     (name, file) for name in NAMES for file in sorted((FIXTURES / name).glob("*.response.json"))
@@ -68,7 +69,10 @@ def test_responses_and_errors_are_recognised(name: str, file: Path) -> None:
 def test_a_list_of_models_can_be_read_back(name):
     api, models = get_protocol(name).API, [ModelInfo(name="a/b"), ModelInfo(name="c")]
     value = api.model_list(models)
-    assert api.model(models[1]) == value[next(key for key in ("data", "models") if key in value)][1]
+    assert (
+        api.model(models[1])
+        == value[next(key for key in ("data", "models", "modelSummaries") if key in value)][1]
+    )
     if name != "openai-responses":  # Codex has a key of its own for names.
         assert list(listed_models(value)) == ["a/b", "c"]
         shown = [

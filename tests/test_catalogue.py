@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from tests.gateway.handling import made_request
-from tests.laws.corpus import FIXTURES, PATH, fixtures, load
+from tests.laws.corpus import FIXTURES, fixtures, load, path_to
 from tests.wires import NAMES, TRIO
 
 from toolglot import Note, Receipt, StreamTranslator, translate_request, translate_response
@@ -44,7 +44,7 @@ def tool(schema: Any, **more: Any) -> Any:
 
 def asked(body: Any, source: str, target: str, **options: Any) -> Receipt:
     """What translating a request changed."""
-    return translate_request(body, source=source, target=target, path=PATH, **options)[1]
+    return translate_request(body, source=source, target=target, path=path_to(source), **options)[1]
 
 
 def called(arguments: str, schema: Any, count: int = 1, **options: Any) -> Receipt:
@@ -116,6 +116,7 @@ URI: Final = {"type": "object", "properties": {"a": {"type": "string", "format":
 HERON: Final = {"type": "image_url", "image_url": {"url": "https://a.example/heron.png"}}
 SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
 
+OPEN: Final = {"type": "object", "properties": {"any": {"type": "object"}}}
 LINE: Final = [{"type": "text", "text": "x-anthropic-billing-header: cc_version=1;"}]
 
 
@@ -196,6 +197,12 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "reasoning-restored": lambda: asked(thought_of_anthropic(), "openai-chat", "anthropic"),
     "required-filtered": lambda: asked(
         anthropic(tools=[{"name": "f", "input_schema": OPTIONAL}]), "anthropic", "openai-chat"
+    ),
+    "schema-refused": lambda: asked(
+        anthropic(tools=[{"name": "f", "input_schema": OPEN}]),
+        "anthropic",
+        "openai-chat",
+        schema_dialect="sealed",
     ),
     "result-paired": lambda: asked(
         {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.evidence import evidence
 from tests.schema.generated import conforming, is_valid, schemas
-from tests.wires import NAMES, PATH, asking, assistant, call, parts_of, result, user, words
+from tests.wires import NAMES, asking, assistant, call, parts_of, path_to, result, user, words
 
 from toolglot import (
     Context,
@@ -570,7 +570,7 @@ def answer_in(name, request):
     """The answer to a request that a client of a protocol sends, and its context."""
     codec = get_protocol(name)
     wire = codec.encode_request(request, Context(target=codec.SURFACE))
-    wire = WireRequest(body=wire.body, path=wire.path or PATH)
+    wire = WireRequest(body=wire.body, path=wire.path or path_to(name))
     asked = codec.decode_request(wire, Context(source=codec.SURFACE))
     ctx = Context(target=codec.SURFACE, request=asked)
     return demo.reply(asked, ctx), ctx, codec

@@ -35,6 +35,7 @@ def test_the_protocols():
         "gemini-interactions",
         "gemini",
         "ollama",
+        "bedrock-converse",
     ]
 
 

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.laws.corpus import NAMES, PATH, RESEND
+from tests.laws.corpus import NAMES, RESEND, path_to
 from tests.laws.streams import assembled, assert_legal, decode, encode
 from tests.laws.turns import history
 
@@ -24,6 +24,7 @@ from toolglot.events import (
     unfold_part,
 )
 from toolglot.registry import get_protocol
+from toolglot.wire.event_stream import encode_event
 from toolglot.wire.sse import SseDecoder
 
 OTHERS = {name: tuple(other for other in NAMES if other != name) for name in NAMES}
@@ -1014,6 +1015,9 @@ ERRORS = {
     ),
     "gemini": b'data: {"error": {"code": 503, "message": "too busy"}}\r\n\r\n',
     "ollama": b'{"error": "too busy"}\n',
+    "bedrock-converse": encode_event(
+        "exception:serviceUnavailableException", b'{"message": "too busy"}'
+    ),
 }
 
 
@@ -1381,7 +1385,9 @@ def sent_back(source: str, client: str, data: bytes) -> Any:
     """The last turn as its provider gets it back through a client of another protocol."""
     shown = fold(decode(client, [translated(source, client, data)]))
     messages = json.loads(json.dumps(RESEND[client](assembled(client, shown))))
-    wire, _ = translate_request(history(client, messages), source=client, target=source, path=PATH)
+    wire, _ = translate_request(
+        history(client, messages), source=client, target=source, path=path_to(client)
+    )
     return wire.body[get_protocol(source).SURFACE.messages.path]
 
 

@@ -30,7 +30,8 @@ from toolglot.protocols.gemini import stream_decoder as gemini_decoder
 from toolglot.protocols.gemini_interactions import stream_decoder as interactions_decoder
 from toolglot.registry import get_protocol
 from toolglot.wire import sse
-from toolglot.wire.follow import EventSplitter
+from toolglot.wire.event_stream import EventStreamDecoder, encode_event
+from toolglot.wire.follow import make_splitter
 
 REQUEST = {
     "anthropic": {"model": "asked-for", "max_tokens": 9, "messages": []},
@@ -39,7 +40,10 @@ REQUEST = {
     "gemini-interactions": {"model": "asked-for", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "asked-for", "messages": []},
+    "bedrock-converse": {"modelId": "asked-for", "messages": []},
 }
+UNMARKED = ("ollama", "bedrock-converse")
+"""Protocols whose events do not end in a blank line."""
 TEXT = [
     Started(id="resp_1", model="answered-by"),
     PartStarted(0, ir.Text(text="")),
@@ -115,7 +119,10 @@ def test_a_cut_is_told_in_the_same_protocol_too(name):
     assert StreamTranslator(name, name, watch=True).close() != b""
 
 
-@pytest.mark.parametrize("target", [name for name in NAMES if name != "gemini"])
+@pytest.mark.parametrize(
+    "target",
+    [name for name in NAMES if name != "gemini" and get_protocol(name).SURFACE.model_at],
+)
 def test_the_client_sees_the_model_that_it_asked_for(target):
     """X-17: whatever the provider calls it."""
     source = "gemini"
@@ -162,6 +169,9 @@ def test_a_strict_receipt_refuses_losses():
 
 def errors_of(target: str, written: bytes) -> list[Any]:
     """The error events in what a client got, as its own protocol writes them."""
+    if target == "bedrock-converse":
+        events = EventStreamDecoder().feed(written)
+        return [json.loads(data) for name, data in events if name.startswith("exception:")]
     if target == "ollama":
         values = [json.loads(line) for line in written.splitlines()]
     else:
@@ -247,13 +257,17 @@ def test_an_event_without_end_is_an_error_and_not_a_leak(source, target, monkeyp
         "toolglot.protocols.gemini._framing",
     ):
         monkeypatch.setattr(f"{module}.MAX_LINE", 5000)
+    monkeypatch.setattr("toolglot.wire.event_stream.LONGEST_PAYLOAD", 5000)
     translator = StreamTranslator(source, target)
     written = translator.feed(encode(source, TEXT[:3]))
     for _ in range(20):
-        written += translator.feed(b'data: {"x": "' + b"x" * 600)
+        if source == "bedrock-converse":
+            written += translator.feed(encode_event("x", b"x" * 6000)[:600])
+        else:
+            written += translator.feed(b'data: {"x": "' + b"x" * 600)
     assert len(errors_of(target, written)) == 1
     assert_legal(decode(target, [written]))
-    assert "the rest of the stream" in str(translator.receipt)
+    assert "longer than" in str(translator.receipt)
     assert translator.feed(encode(source, TEXT)) == b"", "and then it is over"
 
 
@@ -308,7 +322,7 @@ def test_whether_the_client_got_any_of_an_answer():
     assert same.has_output
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "ollama"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNMARKED])
 def test_an_error_is_no_part_of_an_event_that_was_torn(name):
     translator = StreamTranslator(name, name, watch=True)
     torn = encode(name, TEXT[:4]).rstrip()
@@ -320,7 +334,7 @@ def test_an_error_is_no_part_of_an_event_that_was_torn(name):
 def test_a_translated_stream_is_split_once(monkeypatch):
     """What judges events of the client's own protocol is made only for those."""
     made = []
-    monkeypatch.setattr("toolglot.streams.EventSplitter", lambda *_, **__: made.append(1))
+    monkeypatch.setattr("toolglot.streams.make_splitter", lambda *_, **__: made.append(1))
     StreamTranslator("anthropic", "openai-chat")
     StreamTranslator("anthropic", "anthropic", watch=False)
     assert not made
@@ -371,7 +385,8 @@ def test_the_same_protocol_breaks_off_the_same_way(ended):
 def answer_of(name: str, *, sloppy: bool = False) -> bytes:
     """An answer with reasoning, text and a call, as an upstream of the protocol writes it."""
     speaker = SPEAKERS[name]
-    asked = speaker.read("/v1beta/models/m:streamGenerateContent", ASKED[name])
+    path = get_protocol(name).SURFACE.path.replace("{model}", "m")
+    asked = speaker.read(path.replace(":gen", ":streamGen"), ASKED[name])
     tool = Offered("tides", {"type": "object"})
     state = opaque(name) if name in ("anthropic", "openai-responses") else ""
     call = Call(tool, {"port": "Hull"}, speaker.CALL_ID.format(1))
@@ -386,6 +401,7 @@ ASKED = {
     "gemini-interactions": {"model": "m", "input": []},
     "gemini": {"contents": []},
     "ollama": {"model": "m", "messages": []},
+    "bedrock-converse": {"modelId": "m", "messages": []},
 }
 
 
@@ -421,10 +437,11 @@ def test_a_careless_stream_is_mended(name, size):
     assert {each.rule for each in lint_stream(mended, name)} <= FORGIVEN.get(name, set())
     said, meant = (fold(decode(name, [each])) for each in (mended, answer_of(name)))
     assert words_of(said) == words_of(meant)
-    needed = name not in ("gemini", "ollama")
+    needed = name not in ("gemini", "ollama")  # whose clients forgive nearly everything
     assert ("stream-mended" in translator.receipt.codes()) == needed
     check = get_protocol(name).StreamCheck()
-    judged = list(EventSplitter(check, lines=name == "ollama", comments=False).feed(mended))
+    media_type = get_protocol(name).SURFACE.stream.media_type
+    judged = list(make_splitter(check, media_type, comments=False).feed(mended))
     assert all(piece.readable for piece in judged)
     assert check.ended
     assert b": ping" not in mended or name != "gemini"
@@ -451,8 +468,9 @@ def test_whatever_is_wrong_with_a_stream_its_client_can_read_it(name, file):
         assert passed == data, "one array that grows"
         return
     check = get_protocol(name).StreamCheck()
+    media_type = get_protocol(name).SURFACE.stream.media_type
     judged = [
-        *(passing := EventSplitter(check, lines=name == "ollama")).feed(passed),
+        *(passing := make_splitter(check, media_type)).feed(passed),
         *passing.close(),
     ]
     assert all(piece.readable for piece in judged)
@@ -661,6 +679,8 @@ def _translated(source, target, pieces):
 @pytest.mark.parametrize("spelling", ["as written", "escaped"])
 def test_events_that_repeat_the_last_in_all_but_text_are_read_the_same(source, target, spelling):
     events = _events_of(source)
+    if spelling == "escaped" and source == "bedrock-converse":
+        return  # Its events cannot be respelled without new checksums.
     if spelling == "escaped":
         events = [each.decode().replace("é", "\\u00e9").encode() for each in events]
     whole = b"".join(events)

@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from tests.wires import NAMES, PAIRS, PATH, answer, asking, assistant, call, result, said, user
+from tests.wires import NAMES, PAIRS, answer, asking, assistant, call, path_to, result, said, user
 
 import toolglot
 from toolglot import (
@@ -22,6 +22,9 @@ from toolglot import (
 
 HI = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 
+IN_BODY = [name for name in NAMES if "{model}" not in get_protocol(name).SURFACE.path]
+"""Protocols whose requests name the model in the body."""
+
 # --- one protocol ---------------------------------------------------------------------------------
 
 
@@ -29,9 +32,9 @@ HI = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "h
 def test_a_request_passes_untouched_to_its_own_protocol(name):
     body = said(asking(user("hi"), assistant(call("f")), user(result("done"))), name)
     body = {**body, "model": "some-model", "unknown": {"z": [1.0, None], "a": 2**70}}
-    wire, receipt = translate_request(body, source=name, target=name, path=PATH)
+    wire, receipt = translate_request(body, source=name, target=name, path=path_to(name))
     assert json.dumps(wire.body) == json.dumps(body)
-    assert wire.path == PATH
+    assert wire.path == path_to(name)
     assert not receipt
 
 
@@ -59,7 +62,7 @@ def test_what_is_unsound_does_not_pass_even_there(name):
     assert caught.value.path == key
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "gemini"])
+@pytest.mark.parametrize("name", IN_BODY)
 def test_only_the_model_is_replaced(name):
     body = {**said(asking(user("hi")), name), "unknown": 1}
     wire, _ = translate_request(body, source=name, target=name, model="other")
@@ -68,7 +71,7 @@ def test_only_the_model_is_replaced(name):
 
 def test_the_model_is_replaced_in_the_path():
     wire, _ = translate_request(
-        {"contents": []}, source="gemini", target="gemini", path=PATH, model="other"
+        {"contents": []}, source="gemini", target="gemini", path=path_to("gemini"), model="other"
     )
     assert wire.path == "/v1beta/models/other:generateContent"
 
@@ -77,7 +80,7 @@ def test_the_model_is_replaced_in_the_path():
 
 
 @pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("source", [n for n in NAMES if n != "gemini"])
+@pytest.mark.parametrize("source", IN_BODY)
 def test_gemini_has_model_and_streaming_in_the_path(source, stream):
     body = said(asking(user("hi"), stream=stream), source)
     wire, _ = translate_request(body, source=source, target="gemini")
@@ -88,7 +91,7 @@ def test_gemini_has_model_and_streaming_in_the_path(source, stream):
     assert "stream" not in wire.body
 
 
-@pytest.mark.parametrize("target", [n for n in NAMES if n != "gemini"])
+@pytest.mark.parametrize("target", IN_BODY)
 def test_what_gemini_has_in_the_path_goes_into_the_body(target):
     path = "/v1beta/models/gemini-3-pro:streamGenerateContent"
     body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
@@ -118,7 +121,9 @@ def test_strict_refuses_what_loses_meaning():
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_strict_lets_pass_what_loses_nothing(source, target):
     body = said(asking(user("hi"), assistant("yes"), user("go")), source)
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, strict=True)
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), strict=True
+    )
     assert receipt.losses == ()
     assert wire.body
 
@@ -165,7 +170,7 @@ DEEP = b'{"model":"m","messages":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_no_json_object_is_refused(name, body, message):
     with pytest.raises(DecodeError) as caught:
-        translate_request(body, source=name, target="anthropic", path=PATH)
+        translate_request(body, source=name, target="anthropic", path=path_to(name))
     assert str(caught.value).startswith(message)
     with pytest.raises(DecodeError) as caught:
         translate_response(body, source=name, target="anthropic")
@@ -223,7 +228,7 @@ def told(*parts):
 def test_what_does_not_fit_its_protocol_is_refused_with_its_path(source, body, message):
     target = "gemini" if source != "gemini" else "anthropic"
     with pytest.raises(DecodeError) as caught:
-        translate_request(body, source=source, target=target, path=PATH)
+        translate_request(body, source=source, target=target, path=path_to(source))
     assert str(caught.value).startswith(message)
 
 
@@ -269,7 +274,7 @@ def test_a_body_may_be_text_bytes_or_an_object():
 def test_inputs_are_not_touched(source, target):
     body = said(asking(user("hi"), assistant(call("f")), user(result("x"))), source)
     kept = copy.deepcopy(body)
-    translate_request(body, source=source, target=target, path=PATH)
+    translate_request(body, source=source, target=target, path=path_to(source))
     assert body == kept
     response = toolglot.encode_response(answer("hi", call("f")), target=source).body
     kept = copy.deepcopy(response)
@@ -360,13 +365,13 @@ def test_a_carrier_does_not_pass_to_a_provider_of_the_clients_own_protocol(name)
     history = said(asking(assistant(*decoded.choices[0].parts)), name)
     mark = get_protocol(name).SURFACE.reasoning.foreign_prefix or "tg1."
     assert mark in json.dumps(history)
-    wire, receipt = translate_request(history, source=name, target=name, path=PATH)
+    wire, receipt = translate_request(history, source=name, target=name, path=path_to(name))
     assert mark not in json.dumps(wire.body)
     assert "So." in json.dumps(wire.body)
     assert "reasoning-dropped" in receipt.codes()
 
 
-@pytest.mark.parametrize("source", [n for n in NAMES if n != "gemini"])
+@pytest.mark.parametrize("source", IN_BODY)
 def test_what_a_client_asked_may_come_with_its_path(source):
     """X-17: and without, the model of the answer stands."""
     asked = toolglot.encode_request(asking(user("hi")), target="gemini")

@@ -22,8 +22,11 @@ NAMES = tuple(PROTOCOLS)
 PAIRS = tuple((a, b) for a in NAMES for b in NAMES if a != b)
 TRIO = ("anthropic", "openai-chat", "openai-responses")
 TRIO_PAIRS = tuple((a, b) for a in TRIO for b in TRIO if a != b)
-PATH = "/v1beta/models/some-model:generateContent"
-"""The path of a request, for the protocol that keeps the model there."""
+
+
+def path_to(name: str) -> str:
+    """The path of a request, for the protocols that keep the model there."""
+    return PROTOCOLS[name].SURFACE.path.replace("{model}", "some-model")
 
 
 def user(*parts: ir.Part | str) -> ir.Message:
@@ -80,13 +83,13 @@ def carried(
     """A request, said in one protocol and translated to another."""
     wire = encode_request(request, target=source)
     return translate_request(
-        wire.body, source=source, target=target, path=wire.path or PATH, **options
+        wire.body, source=source, target=target, path=wire.path or path_to(source), **options
     )
 
 
 def heard(wire: WireRequest, name: str) -> ir.Request:
     """What a provider reads in a request."""
-    return decode_request(wire.body, source=name, path=wire.path or PATH)
+    return decode_request(wire.body, source=name, path=wire.path or path_to(name))
 
 
 def across(request: ir.Request, source: str, target: str, **options: Any) -> ir.Request:
@@ -97,7 +100,9 @@ def across(request: ir.Request, source: str, target: str, **options: Any) -> ir.
 def home(request: ir.Request, source: str, target: str) -> ir.Request:
     """A request after the way to another protocol and back."""
     there, _ = carried(request, source, target)
-    back, _ = translate_request(there.body, source=target, target=source, path=there.path or PATH)
+    back, _ = translate_request(
+        there.body, source=target, target=source, path=there.path or path_to(target)
+    )
     return heard(back, source)
 
 

@@ -36,7 +36,8 @@ class CountEndpoint(Struct, frozen=True, kw_only=True):
     """How tokens are counted: by the provider, and by the gateway for clients."""
 
     path: str
-    """Where; one that begins with a colon replaces the operation at the end of a request's path."""
+    """Where; one that begins with a colon, or has `{model}` in it, replaces the operation at the
+    end of a request's path."""
 
     answer: str
     """The key of the count in the response."""
@@ -55,7 +56,17 @@ class CountEndpoint(Struct, frozen=True, kw_only=True):
 
     def path_for(self, path: str) -> str:
         """Where a request that would be sent to `path` is counted."""
-        return path.rpartition(":")[0] + self.path if self.path[0] == ":" else self.path
+        return path[: path.rindex(self.end[0])] + self.end if self.in_path else self.path
+
+    @property
+    def in_path(self) -> bool:
+        """Whether the path names the model, too."""
+        return self.path[0] == ":" or "{model}" in self.path
+
+    @property
+    def end(self) -> str:
+        """How such a path ends."""
+        return self.path.rpartition("}")[2]
 
     def body(self, request: Json, model: str) -> Json:
         """What to send to have a request counted."""
@@ -164,6 +175,9 @@ class Api(Struct, frozen=True, kw_only=True):
     client_headers: frozenset[str] = frozenset()
     """Headers that only its clients send, in lower case."""
 
+    answer_headers: frozenset[str] = frozenset()
+    """Headers of an answer or an error that only its clients read, in lower case."""
+
     client_query: frozenset[str] = frozenset()
     """Query parameters that only its clients send."""
 
@@ -253,7 +267,12 @@ class Api(Struct, frozen=True, kw_only=True):
     """An error of the gateway's own with a code for programs in it."""
 
 
-_LISTS: Final = (("data", "id"), ("models", "model"), ("models", "name"))
+_LISTS: Final = (
+    ("data", "id"),
+    ("models", "model"),
+    ("models", "name"),
+    ("modelSummaries", "modelId"),
+)
 """Where lists of models are, and the key of a name in an entry."""
 
 

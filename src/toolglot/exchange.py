@@ -53,6 +53,7 @@ from toolglot.translate import (
 )
 from toolglot.wire import jsontext
 from toolglot.wire.message import WireRequest, WireResponse, read_body
+from toolglot.wire.model_paths import path_of, split_path
 from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.tool_cache import read_known, write_known
 
@@ -91,10 +92,11 @@ def encode_stream(response: Response | ApiError, protocol: str, context: Context
 
 
 @lru_cache
-def _error_type(protocol: str) -> type[Any]:
-    """What the member `error` is in an error of a protocol."""
+def _error_form(protocol: str) -> tuple[str, type[Any]]:
+    """The member that an error of a protocol has, and what it is: `error`, or its words."""
     wire = get_protocol(protocol).encode_response(ApiError(kind="server", message="x"), Context())
-    return type(wire.body["error"])
+    key = "error" if "error" in wire.body else "message"
+    return key, type(wire.body[key])
 
 
 def _is_shaped(body: bytes, protocol: str) -> bool:
@@ -103,8 +105,9 @@ def _is_shaped(body: bytes, protocol: str) -> bool:
         value = jsontext.peek(body)
     except ValueError:
         return False
-    error = value.get("error") if isinstance(value, dict) else None
-    if type(error) is not _error_type(protocol):
+    key, form = _error_form(protocol)
+    error = value.get(key) if isinstance(value, dict) else None
+    if type(error) is not form:
         return False
     words = error.get("message") if isinstance(error, dict) else error
     return isinstance(words, str)
@@ -240,9 +243,8 @@ class Exchange:
         if wire is not None and self._ctx.surfaces[1].form.path is not None:
             return Sent(path=wire.path, query=query, data=restricted or body)
         if "{model}" in place:
-            operation = path.rpartition(":")[2]
-            named = place.format(model=model).rpartition(":")[0] if model else ""
-            path = f"{named}:{operation}" if named else path
+            if model:
+                path = path_of(place, model, split_path(path, place)[1])
             return Sent(path=path, query=query, data=restricted or body)
         if restricted is None and model is not None:
             body = jsontext.splice(body, "model", model)
@@ -278,6 +280,11 @@ class Exchange:
             return understand(read_error(status, body), surface, read_body(sent.data))
         except DecodeError:
             return None
+
+    @property
+    def refused_features(self) -> frozenset[str]:
+        """Features that clients choose in headers, and that the provider does not accept."""
+        return self._ctx.surfaces[1].form.refused_features
 
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""
@@ -529,7 +536,7 @@ class Exchange:
         if self._model is not None:
             return self._model
         if "{model}" in get_protocol(self.client).SURFACE.path:
-            return self._path.rpartition("/")[2].partition(":")[0]
+            return split_path(self._path, get_protocol(self.client).SURFACE.path)[0]
         model: object = jsontext.glance(self._body).model
         return model if isinstance(model, str) else None
 

@@ -92,6 +92,9 @@ class Auth(Facts, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     """Sent with every request."""
 
+    signing: str = ""
+    """The service that requests can be signed for with AWS credentials, in place of a key."""
+
     optional_headers: tuple[str, ...] = ()
     """Headers by which a client may name itself."""
 

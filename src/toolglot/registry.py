@@ -12,6 +12,7 @@ from toolglot.ir import ApiError, Json, Request, Response
 from toolglot.profiles import PROVIDERS, Auth
 from toolglot.protocols import (
     anthropic,
+    bedrock_converse,
     gemini,
     gemini_interactions,
     ollama,
@@ -132,6 +133,7 @@ PROTOCOLS: Final[Mapping[str, ProtocolModule]] = {
         gemini_interactions,
         gemini,
         ollama,
+        bedrock_converse,
     )
 }
 

@@ -38,13 +38,12 @@ from toolglot.receipt import Receipt
 from toolglot.registry import StreamDecoder, get_protocol, protocol_name
 from toolglot.surface import Surface
 from toolglot.translate import Body, answer_context
-from toolglot.wire.follow import EventSplitter, SplitEvent
+from toolglot.wire.follow import SplitEvent, make_splitter
 from toolglot.wire.message import WireRequest
 from toolglot.wire.rename_model import RenameModel
 from toolglot.wire.repeated_frame import RepeatedFrame
 
 _BAD_GATEWAY: Final = 502
-_LINES: Final = "application/x-ndjson"
 _BLANK_LINE: Final = b"\n\n"
 _MANY: Final = 1024
 """Events after which what a stream said is joined."""
@@ -451,10 +450,8 @@ class _Follower:
         self._reads = _no_newest_form(codec.SURFACE) if ctx.answer_form else None
         """Whether the client can read an event, where not all can."""
         self._check = codec.StreamCheck()
-        lines = codec.SURFACE.stream.media_type == _LINES
-        self._splitter = EventSplitter(
-            self._check, lines=lines, comments=codec.SURFACE.stream.comments
-        )
+        stream = codec.SURFACE.stream
+        self._splitter = make_splitter(self._check, stream.media_type, comments=stream.comments)
         self._mends = ctx.options.mend == "on"
         self._hidden = codec.SURFACE.stream.usage_event if ctx.hides_usage else None
         self._compact_at = _MANY
@@ -704,5 +701,7 @@ def _rename_model(ctx: Context) -> RenameModel | None:
     """What names the model of an answer as its client did, where that differs."""
     model = ctx.options.model
     if model is None or ctx.source is None or ctx.request is None or ctx.request.model == model:
+        return None
+    if not ctx.source.model_at:
         return None
     return RenameModel(ctx.source.model_at, ctx.request.model)

@@ -33,6 +33,7 @@ from toolglot.surface import FormSupport, Surface
 from toolglot.wire import jsontext
 from toolglot.wire.member_paths import without_members
 from toolglot.wire.message import WireRequest, WireResponse, plain_body, read_body
+from toolglot.wire.model_paths import IN_PATH, split_path
 
 Body = bytes | str | dict[str, Any]
 
@@ -114,7 +115,7 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
-    if restricted is request and not _respells(target) and target.form == _OWN_FORM:
+    if restricted is request and not _respells(request, target) and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
@@ -124,13 +125,17 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     return None if is_same else _formed(wire, restricted, ctx)
 
 
-def _respells(target: Surface) -> bool:
-    """Whether members may have other names, or none, for this provider when they are written."""
-    reasoning = target.reasoning
+def _respells(request: Request, target: Surface) -> bool:
+    """Whether members may have other names, or none, for this provider when they are written, or
+    stand in other places since they were read.
+    """
+    reasoning, choice = target.reasoning, request.tool_choice
     renames = target.limits.name or reasoning.member or reasoning.switch or reasoning.stand_in
     return (
         bool(renames or target.sampling.renamed or target.body.dropped)
         or target.known_keys is not None
+        or target.messages.items is not None
+        or (choice is not None and bool(choice.extras))
     )
 
 
@@ -150,10 +155,12 @@ def _note_dropped(path: str, value: object, ctx: Context) -> None:
 
 def asked_model(body: Body, source: str, path: str = "") -> str:
     """The model that a request asks for; empty if it names none."""
-    if path and "{model}" in get_protocol(source).SURFACE.path:
-        return path.rpartition("/")[2].partition(":")[0]
-    model = read_body(body).get("model")
-    return model if isinstance(model, str) else ""
+    surface = get_protocol(source).SURFACE
+    if path and IN_PATH in surface.path and (named := split_path(path, surface.path)[0]):
+        return named
+    given = read_body(body)
+    models = (given.get(key) for key in surface.model_keys)
+    return next((model for model in models if isinstance(model, str)), "")
 
 
 def encode_request_for(request: Request, source: str, target: str, ctx: Context) -> WireRequest:
@@ -297,7 +304,7 @@ def _asked(request: Body | WireRequest, client: Surface, ctx: Context | None = N
     """What a client asked; without a path, nothing is known of what its protocol keeps there."""
     if isinstance(request, WireRequest):
         return decode_request(request.body, source=client.name, path=request.path, context=ctx)
-    if "{model}" not in client.path or "model" in (body := read_body(request)):
+    if IN_PATH not in client.path or any(map((body := read_body(request)).get, client.model_keys)):
         return decode_request(request, source=client.name, context=ctx)
     path = client.path.format(model=client.name)
     return replace(decode_request(body, source=client.name, path=path, context=ctx), model="")

@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.laws.corpus import PATH, fixture_id, fixtures, load
+from tests.laws.corpus import fixture_id, fixtures, load, path_to
 from tests.laws.streams import decode, stream_of
 from tests.wires import answer, words
 
@@ -148,8 +148,7 @@ TARGETS = targets()
 @pytest.mark.parametrize(("name", "file"), fixtures("request"), ids=fixture_id)
 def test_a_pass_that_is_left_out_has_nothing_to_do(name, file):
     """For every provider and model that a rule book knows."""
-    path = PATH if name == "gemini" else ""
-    request = decode_request(load(file), source=name, path=path)
+    request = decode_request(load(file), source=name, path=path_to(name))
     source = get_protocol(name).SURFACE
     for target in TARGETS:
         if target.name == name:

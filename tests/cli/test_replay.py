@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.laws.corpus import FIXTURES, NAMES, PATH
+from tests.laws.corpus import FIXTURES, NAMES, path_to
 
 from toolglot.cli.replay import replay
 from toolglot.context import Options
@@ -19,8 +19,12 @@ ASKS = {
     "gemini-interactions": {"model": "m", "input": "hi"},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
     "ollama": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+    "bedrock-converse": {"messages": [{"role": "user", "content": [{"text": "hi"}]}]},
 }
-TYPES = {"ollama": "application/x-ndjson"}
+TYPES = {
+    "ollama": "application/x-ndjson",
+    "bedrock-converse": "application/vnd.amazon.eventstream",
+}
 STREAMS = {name: min((FIXTURES / name).glob("*.stream.txt")) for name in NAMES}
 BODIES = {name: min((FIXTURES / name).glob("*.response.json")) for name in NAMES}
 ERROR = ApiError(kind="timeout", message="provider work fell silent", status=504)
@@ -39,7 +43,7 @@ def record(
         request_id=f"{client}-{provider}",
         client=client,
         provider=provider,
-        path=PATH if client == "gemini" else "",
+        path=path_to(client),
         stream=stream,
         options=options_to_json(options),
         now=NOW,

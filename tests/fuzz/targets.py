@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.dialects.samples import TOOLS
+from tests.wires import path_to
 
 from toolglot.adapt.calls.repair import repair_arguments
 from toolglot.dialects.table import DIALECTS
@@ -43,7 +44,6 @@ from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.sse import SseDecoder
 
 NAMES = tuple(PROTOCOLS)
-PATH = "/v1beta/models/some-model:generateContent"
 _HEAD = 3
 
 
@@ -62,9 +62,9 @@ def _pieces(data: bytes, size: int) -> list[bytes]:
 def request(data: bytes) -> None:
     """A request of any protocol to any other: translated, or refused with a path."""
     head, body = _taken(data)
-    source, target = NAMES[head[0] % 5], NAMES[head[1] % 5]
+    source, target = NAMES[head[0] % len(NAMES)], NAMES[head[1] % len(NAMES)]
     try:
-        wire, receipt = translate_request(body, source=source, target=target, path=PATH)
+        wire, receipt = translate_request(body, source=source, target=target, path=path_to(source))
     except ToolglotError as error:
         _is_sentence(error)
         return
@@ -76,7 +76,7 @@ def request(data: bytes) -> None:
 def response(data: bytes) -> None:
     """An answer or error of any protocol to any other."""
     head, body = _taken(data)
-    source, target = NAMES[head[0] % 5], NAMES[head[1] % 5]
+    source, target = NAMES[head[0] % len(NAMES)], NAMES[head[1] % len(NAMES)]
     status = (200, 200, 400, 500)[head[2] % 4]
     try:
         wire, _ = translate_response(body, source=source, target=target, status=status)
@@ -89,10 +89,10 @@ def response(data: bytes) -> None:
 def history(data: bytes) -> None:
     """What the doctor of histories makes of a request."""
     head, body = _taken(data)
-    protocol = NAMES[head[0] % 5]
+    protocol = NAMES[head[0] % len(NAMES)]
     try:
-        diagnose(body, protocol, path=PATH)
-        repaired, _ = repair_history(body, protocol, path=PATH)
+        diagnose(body, protocol, path=path_to(protocol))
+        repaired, _ = repair_history(body, protocol, path=path_to(protocol))
     except ToolglotError as error:
         _is_sentence(error)
         return
@@ -109,7 +109,7 @@ def _is_sentence(error: Exception) -> None:
 def stream(data: bytes) -> None:
     """A stream of any protocol to any other, in pieces: nothing is raised, whatever comes."""
     head, body = _taken(data)
-    translator = StreamTranslator(NAMES[head[0] % 5], NAMES[head[1] % 5])
+    translator = StreamTranslator(NAMES[head[0] % len(NAMES)], NAMES[head[1] % len(NAMES)])
     for piece in _pieces(body, head[2] % 64 + 1):
         translator.feed(piece)
     translator.close()

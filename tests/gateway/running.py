@@ -58,6 +58,7 @@ BASES = {
     "gemini": "/v1beta",
     "gemini-interactions": "/v1beta",
     "ollama": "/api",
+    "bedrock-converse": "/model",
 }
 
 

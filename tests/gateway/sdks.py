@@ -6,6 +6,7 @@ it is, results are written in the SDK's own form.
 
 import base64
 import json
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any, NamedTuple
@@ -18,6 +19,14 @@ from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
 from google.genai._gaos.lib import compat_errors as interaction_errors
+
+try:
+    import boto3
+    import botocore.config
+    from botocore.exceptions import ClientError
+except ImportError:  # an SDK of which not every environment of tests has a copy
+    boto3 = None
+    ClientError = Exception
 
 SCHEMA = {
     "type": "object",
@@ -46,7 +55,7 @@ class Heard(NamedTuple):
 class Failed(NamedTuple):
     """What a client was told went wrong."""
 
-    type: type[Exception]
+    type: type[Exception] | str
     status: int | None
     message: str
     headers: dict[str, str]
@@ -467,6 +476,98 @@ class Ollama:
         return Failed(type(error), error.status_code, error.error, {})
 
 
+class Bedrock:
+    """`boto3.client("bedrock-runtime")`, whose requests are signed with a key that nobody has."""
+
+    protocol = "bedrock-converse"
+    error = ClientError
+    too_many = "ThrottlingException"  # a class that each client makes for itself
+    bad_request = "ValidationException"
+
+    def __init__(self, url: str, _http: Any = None) -> None:
+        retries = {"total_max_attempts": 1}
+        self.client = boto3.client(
+            "bedrock-runtime",
+            endpoint_url=url,
+            region_name="us-east-1",
+            aws_access_key_id="AKIDEXAMPLE",
+            aws_secret_access_key="none",
+            config=botocore.config.Config(retries=retries, proxies={}),
+        )
+        self.close = self.client.close
+
+    def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
+        specs = (
+            {"name": name, "description": words, "inputSchema": {"json": schema}}
+            for name, words, schema in TOOLS
+        )
+        asked: Any = {
+            "modelId": model,
+            "messages": history,
+            "toolConfig": {"tools": [{"toolSpec": spec} for spec in specs]},
+            "inferenceConfig": {"maxTokens": 4000},
+            "additionalModelRequestFields": {"thinking": {"type": "adaptive"}},
+        }
+        if stream:
+            message, usage = self._gathered(self.client.converse_stream(**asked)["stream"])
+        else:
+            answer = self.client.converse(**asked)
+            message, usage = answer["output"]["message"], answer["usage"]
+        history.append(message)
+        calls = [block["toolUse"] for block in message["content"] if "toolUse" in block]
+        return Heard(
+            text="".join(block.get("text", "") for block in message["content"]),
+            calls=[(call["toolUseId"], call["name"], call["input"]) for call in calls],
+            prompt=usage["inputTokens"],
+            output=usage["outputTokens"],
+            model=model,  # no answer names it
+        )
+
+    def _gathered(self, stream: Any) -> tuple[Any, Any]:
+        """The message and the usage of a stream, as users put them together."""
+        blocks: dict[int, Any] = {}
+        usage: Any = None
+        for event in stream:
+            ((kind, value),) = event.items()
+            index = value.get("contentBlockIndex")
+            if kind == "contentBlockStart":
+                blocks[index] = {"toolUse": {**value["start"]["toolUse"], "input": ""}}
+            elif kind == "contentBlockDelta":
+                self._grow(blocks.setdefault(index, {}), value["delta"])
+            elif kind == "contentBlockStop" and "toolUse" in blocks[index]:
+                call = blocks[index]["toolUse"]
+                call["input"] = json.loads(call["input"] or "{}")
+            elif kind == "metadata":
+                usage = value["usage"]
+        return {"role": "assistant", "content": [blocks[each] for each in sorted(blocks)]}, usage
+
+    def _grow(self, block: Any, delta: Any) -> None:
+        if "text" in delta:
+            block["text"] = block.get("text", "") + delta["text"]
+        elif "toolUse" in delta:
+            block["toolUse"]["input"] += delta["toolUse"]["input"]
+        elif "redactedContent" in delta["reasoningContent"]:
+            block["reasoningContent"] = delta["reasoningContent"]
+        else:
+            outer = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})
+            ((key, text),) = delta["reasoningContent"].items()
+            outer["reasoningText"][key] = outer["reasoningText"].get(key, "") + text
+
+    def results(self, heard: Heard, results: Sequence[str | bytes]) -> list[Any]:
+        blocks = []
+        for (call_id, _, _), result in zip(heard.calls, results, strict=True):
+            picture = {"image": {"format": "png", "source": {"bytes": result}}}
+            content = [{"text": result} if isinstance(result, str) else picture]
+            blocks.append({"toolResult": {"toolUseId": call_id, "content": content}})
+        return [{"role": "user", "content": blocks}]
+
+    def failed(self, error: Any) -> Failed:
+        told = error.response["ResponseMetadata"]
+        words = error.response["Error"]["Message"]
+        name = sys.intern(type(error).__name__)
+        return Failed(name, told["HTTPStatusCode"], words, told["HTTPHeaders"])
+
+
 def _sent(value: Any) -> Any:
     """What was heard, without what the SDK adds to it for its users and no provider takes back."""
     if isinstance(value, dict):
@@ -480,7 +581,16 @@ def _data_url(data: bytes) -> str:
 
 
 SDKS: dict[str, Any] = {
-    each.protocol: each for each in (Anthropic, Chat, Responses, Interactions, Gemini, Ollama)
+    each.protocol: each
+    for each in (
+        Anthropic,
+        Chat,
+        Responses,
+        Interactions,
+        Gemini,
+        Ollama,
+        *((Bedrock,) if boto3 else ()),
+    )
 }
 
 
@@ -490,7 +600,8 @@ def opening(protocol: str) -> list[Any]:
         return [genai_types.Content(role="user", parts=[genai_types.Part(text=PROMPT)])]
     if protocol == "gemini-interactions":
         return [{"type": "user_input", "content": [{"type": "text", "text": PROMPT}]}]
-    return [{"role": "user", "content": PROMPT}]
+    content: Any = [{"text": PROMPT}] if protocol == "bedrock-converse" else PROMPT
+    return [{"role": "user", "content": content}]
 
 
 @contextmanager

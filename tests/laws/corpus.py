@@ -37,8 +37,11 @@ def fixture_id(value: Any) -> str:
     return value.name.split(".")[0] if isinstance(value, Path) else str(value)
 
 
-PATH = "/v1beta/models/gemini-3-pro:generateContent"
-"""The path that requests come on, for the protocol that keeps the model there."""
+def path_to(name: str) -> str:
+    """The path that requests come on, for the protocols that keep the model there."""
+    model = "gemini-3-pro" if name == "gemini" else "some-model"
+    return PROTOCOLS[name].SURFACE.path.replace("{model}", model)
+
 
 RESEND: dict[str, Callable[[Any], list[Any]]] = {
     "anthropic": lambda body: [{"role": "assistant", "content": body["content"]}],
@@ -46,6 +49,7 @@ RESEND: dict[str, Callable[[Any], list[Any]]] = {
     "openai-responses": lambda body: body["output"],
     "gemini-interactions": lambda body: body["steps"],
     "gemini": lambda body: [body["candidates"][0]["content"]],
+    "bedrock-converse": lambda body: [body["output"]["message"]],
     "ollama": lambda body: [body["message"]],
 }
 """How a client puts an answer back into its history."""

@@ -114,7 +114,7 @@ def _part(part: ir.Part, path: str, message: str = "") -> Iterator[Fact]:
     else:
         yield path, ("opaque", part.protocol, _plain(part.value))
     if getattr(part, "cache", None) is not None:
-        yield path, ("cache", path)
+        yield path, ("cache", getattr(part, "text", "") or getattr(part, "id", path))
 
 
 def _source(source: ir.Source) -> str:
@@ -157,6 +157,7 @@ WAY_BACK = {
     "part-dropped": {"media", "opaque", "text"},
     "part-replaced": {"media", "text"},
     "part-moved": {"error"},
+    "default-added": {"error"},
     "text-joined": {"reasoning"},
     "cache-dropped": {"cache"},
     "citation-dropped": {"citation"},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.laws.corpus import NAMES, requests, texts
+from tests.laws.corpus import NAMES, path_to, requests, texts
 from tests.laws.upstream_options import options_for
 from tests.upstreams.strict.check import check
 from tests.upstreams.strict.upstreams import BY_PROTOCOL, OTHERS, StrictUpstream
@@ -20,7 +20,6 @@ from toolglot.context import Context
 from toolglot.exchange import Exchange
 from toolglot.registry import get_protocol
 
-PATH = "/v1beta/models/some-model:generateContent"
 UPSTREAMS = (*BY_PROTOCOL.values(), *OTHERS)
 NEEDS_STATE = {"OR-010"}
 """Demands that only state of the provider itself can meet, which a history of others has not."""
@@ -70,7 +69,7 @@ def sent(request: ir.Request, source: str, upstream: StrictUpstream) -> Any:
     codec = get_protocol(source)
     body = codec.encode_request(request, Context(target=codec.SURFACE)).body
     exchange = Exchange(source, upstream.protocol, options_for(upstream))
-    return json.loads(exchange.request(json.dumps(body).encode(), PATH).data)
+    return json.loads(exchange.request(json.dumps(body).encode(), path_to(source)).data)
 
 
 @pytest.mark.parametrize("upstream", UPSTREAMS, ids=str)

@@ -34,6 +34,7 @@ IDS = {
     "openai-responses": r"(?s).{1,64}",
     "gemini-interactions": r"(?s).+",
     "gemini": r"(?s).+",
+    "bedrock-converse": r"[a-zA-Z0-9_-]{1,64}",
 }
 TOOL_NAMES = {
     "anthropic": r"[a-zA-Z0-9_-]{1,128}",
@@ -42,6 +43,7 @@ TOOL_NAMES = {
     "gemini-interactions": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "ollama": r"(?s).+",
+    "bedrock-converse": r"[a-zA-Z0-9_-]{1,64}",
 }
 BY_ID = [(source, target) for source, target in PAIRS if target != "ollama"]
 """The one protocol without a place for ids takes part as a client only."""

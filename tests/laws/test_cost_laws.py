@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.counting import count_calls
 from tests.dialects.samples import SAMPLES, TOOLS
-from tests.laws.corpus import NAMES, PATH, fixtures, load
+from tests.laws.corpus import NAMES, fixtures, load, path_to
 
 from toolglot import ir
 from toolglot.context import Context
@@ -104,7 +104,9 @@ def test_a_request_costs_as_much_as_it_is_long(number):
     bodies = {each: json.dumps(longer(body, place, each)).encode() for each in (1, FEW, MANY)}
     assert_linear(
         lambda count: tried(
-            lambda: translate_request(bodies[count], source=source, target=target, path=PATH)
+            lambda: translate_request(
+                bodies[count], source=source, target=target, path=path_to(source)
+            )
         )
     )
 

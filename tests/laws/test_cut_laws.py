@@ -9,6 +9,7 @@ from toolglot.context import Context
 from toolglot.events import fold, unfold
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.streams import StreamTranslator
+from toolglot.wire.event_stream import MEDIA_TYPE, EventStreamDecoder
 
 NAMES = list(PROTOCOLS)
 CALL = ir.ToolCall(id="call_1", name="look", arguments='{"place":"the river \\"W\\u00fcrm\\""}')
@@ -32,7 +33,13 @@ def stream_of(protocol, end=None):
 
 def strict_events(protocol, data):
     """The events of a stream as a client reads them that forgives nothing: all are JSON."""
-    if get_protocol(protocol).SURFACE.stream.media_type == "application/x-ndjson":
+    media_type = get_protocol(protocol).SURFACE.stream.media_type
+    if media_type == MEDIA_TYPE:
+        decoder = EventStreamDecoder()
+        found = [json.loads(payload) for _, payload in decoder.feed(data)]
+        assert not decoder.take(), "nothing but whole messages"
+        return found
+    if media_type == "application/x-ndjson":
         assert data.endswith(b"\n")
         return [json.loads(line) for line in data.split(b"\n") if line.strip()]
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -70,7 +77,7 @@ def pairs():
     for ours in NAMES:
         for theirs in NAMES:
             yield ours, theirs, "as it is"
-        if get_protocol(ours).SURFACE.stream.media_type != "application/x-ndjson":
+        if get_protocol(ours).SURFACE.stream.media_type == "text/event-stream":
             yield ours, ours, "CRLF"
             yield ours, ours, "CR"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.laws.corpus import NAMES, PAIRS, PATH, fixture_id, fixtures, load, requests
+from tests.laws.corpus import NAMES, PAIRS, fixture_id, fixtures, load, path_to, requests
 
 from toolglot import ir
 from toolglot.context import Context
@@ -31,11 +31,11 @@ def assert_the_same_when_known(source: str, target: str, body: Any) -> None:
 
     def known() -> tuple[bytes, tuple[Any, ...]]:
         exchange = Exchange(source, target)
-        return exchange.request(data, PATH).data, exchange.notes
+        return exchange.request(data, path_to(source)).data, exchange.notes
 
     def new() -> tuple[bytes, tuple[Any, ...]]:
         wire, receipt = translate_request(
-            copy.deepcopy(body), source=source, target=target, path=PATH
+            copy.deepcopy(body), source=source, target=target, path=path_to(source)
         )
         return wire.data(), receipt.notes
 

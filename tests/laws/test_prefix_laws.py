@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.laws.corpus import NAMES, PATH, RESEND
+from tests.laws.corpus import NAMES, RESEND, path_to
 from tests.wires import PAIRS, answer, assistant, call, parts_of, user
 
 from toolglot import (
@@ -23,7 +23,13 @@ from toolglot.registry import get_protocol
 
 TURNS = 20
 MARKED = [name for name in NAMES if get_protocol(name).SURFACE.cache.marks]
-PLACES = ("tools", "system", "systemInstruction", "instructions", "messages", "input", "contents")
+SET_HERE = [pair for pair in PAIRS if pair[1] in MARKED and pair[0] not in MARKED]
+"""Where marks are set for a client whose protocol has none."""
+
+PLACES = (
+    *("tools", "toolConfig", "system", "systemInstruction", "instructions"),
+    *("messages", "input", "contents"),
+)
 """Where protocols have what a prompt cache covers."""
 
 LISTS = ("messages", "input", "contents")
@@ -104,7 +110,9 @@ def translated(source: str, target: str, **options: Any) -> list[dict[str, Any]]
     """What a provider gets of such a session."""
     return [
         json.loads(
-            translate_request(data, source=source, target=target, path=PATH, **options)[0].data()
+            translate_request(data, source=source, target=target, path=path_to(source), **options)[
+                0
+            ].data()
         )
         for data in client_requests(source)
     ]
@@ -119,9 +127,9 @@ def live(source: str, target: str, **options: Any) -> list[dict[str, Any]]:
     requests = []
     for index in range(TURNS):
         exchange = Exchange(source, target, Options(**options))
-        got = exchange.request(json.dumps(body).encode(), PATH)
+        got = exchange.request(json.dumps(body).encode(), path_to(source))
         requests.append(json.loads(got.data))
-        tools = decode_request(got.data, source=target, path=got.path or PATH).tools
+        tools = decode_request(got.data, source=target, path=got.path or path_to(target)).tools
         said = model_turn(
             index, *(each.name for each in tools if isinstance(each, ir.FunctionTool))
         )
@@ -153,7 +161,9 @@ def translated_without_ids(source: str, target: str, **options: Any) -> list[dic
     bodies = [without_ids(json.loads(data)) for data in client_requests(source)]
     return [
         json.loads(
-            translate_request(each, source=source, target=target, path=PATH, **options)[0].data()
+            translate_request(each, source=source, target=target, path=path_to(source), **options)[
+                0
+            ].data()
         )
         for each in bodies
     ]
@@ -202,10 +212,22 @@ def blocks(body: dict[str, Any]) -> list[Any]:
     """All that is cached of a request, in the order in which it is: tools, system, messages. A
     bare string is short for one block of text, and what is marked must be a block.
     """
-    found = [*body.get("tools", ()), *_listed(body.get("system", []))]
+    tools = body.get("tools") or body.get("toolConfig", {}).get("tools", ())
+    found = [*tools, *_listed(body.get("system", []))]
     for message in body["messages"]:
         found += [{"role": message["role"], **block} for block in _listed(message["content"])]
-    return found
+    return _with_points(found)
+
+
+def _with_points(found: list[Any]) -> list[Any]:
+    """The blocks, where a mark is a block of its own: with the mark on the one before."""
+    marked: list[Any] = []
+    for block in found:
+        if "cachePoint" in block:
+            marked[-1] = {**marked[-1], "cache_control": block["cachePoint"]}
+        else:
+            marked.append(block)
+    return marked
 
 
 def _listed(content: Any) -> list[Any]:
@@ -213,7 +235,7 @@ def _listed(content: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("session", SESSIONS)
-@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[1] in MARKED])
+@pytest.mark.parametrize(("source", "target"), SET_HERE)
 def test_a_request_reads_what_the_one_before_wrote(session: Any, source: str, target: str) -> None:
     """case-40: the last mark of a turn is a mark of the next one, and nothing before it changes."""
     most = get_protocol(target).SURFACE.cache.max_marks
@@ -228,7 +250,7 @@ def test_a_request_reads_what_the_one_before_wrote(session: Any, source: str, ta
         assert text(plain(after[: len(before)])) == text(plain(before))
 
 
-@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[1] in MARKED])
+@pytest.mark.parametrize(("source", "target"), SET_HERE)
 def test_marks_are_all_that_marking_changes(source: str, target: str) -> None:
     """case-40: a request with marks says the same as one without."""
     unmarked = translated(source, target, prompt_cache="off")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.laws.corpus import NAMES, PATH
+from tests.laws.corpus import NAMES, path_to
 
 from toolglot import ir
 from toolglot.context import Context
@@ -470,6 +470,6 @@ def test_state_that_follows_a_call_comes_back(target: str, worded: bool, argumen
     )
     sent = encode_request(history, target=target)
     back, _ = translate_request(
-        sent.body, source=target, target="openai-chat", path=sent.path or PATH
+        sent.body, source=target, target="openai-chat", path=sent.path or path_to(target)
     )
     assert "bWFyaw==" in back.data().decode()

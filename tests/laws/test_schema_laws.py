@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.laws.corpus import PAIRS, PATH
+from tests.laws.corpus import PAIRS, path_to
 from tests.schema.generated import (
     conforming,
     forbidden,
@@ -178,6 +178,15 @@ CALLS = {
         "done": True,
         "done_reason": "stop",
     },
+    "bedrock-converse": lambda args: {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [{"toolUse": {"toolUseId": "call_1", "name": "f", "input": args}}],
+            }
+        },
+        "stopReason": "tool_use",
+    },
 }
 """An answer of each protocol that calls `f`."""
 
@@ -208,14 +217,18 @@ def test_calls_come_back_as_declared_over_all_pairs(
     )
     body = client.encode_request(request, Context(target=client.SURFACE)).body
     wire, receipt = translate_request(
-        body, source=source, target=target, path=PATH, schema_dialect=dialect
+        body, source=source, target=target, path=path_to(source), schema_dialect=dialect
     )
-    told = provider.decode_request(WireRequest(body=wire.body, path=wire.path or PATH), Context())
+    told = provider.decode_request(
+        WireRequest(body=wire.body, path=wire.path or path_to(target)), Context()
+    )
     [history] = [p for m in told.messages for p in m.parts if isinstance(p, ir.ToolCall)]
     [tool] = told.tools
     assert isinstance(tool, ir.FunctionTool)
     if tool.parameters != schema:
-        assert {note.path for note in receipt} & {"tools[0]", "tools[0].functionDeclarations[0]"}
+        declared = f"{client.SURFACE.settings['tools']}[0]"
+        places = {declared, f"{declared}.functionDeclarations[0]"}
+        assert {note.path for note in receipt} & places
     if tool.strict and provider.SURFACE.schema.strict:
         assert forbidden(tool.parameters, provider.SURFACE.schema.strict) == []
     elif dialect or provider.SURFACE.schema.tools:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.laws.corpus import NAMES, PAIRS, PATH, names
+from tests.laws.corpus import NAMES, PAIRS, names, path_to
 
 from toolglot import ir
 from toolglot.adapt.tools.freeform import FreeText
@@ -46,7 +46,7 @@ def asked(client: str, *tools: ir.Tool, history: tuple[ir.Part, ...] = ()) -> An
 
 def sent(client: str, provider: str, body: Any) -> ir.Request:
     """What the provider is asked then."""
-    wire, _ = translate_request(body, source=client, target=provider, path=PATH)
+    wire, _ = translate_request(body, source=client, target=provider, path=path_to(client))
     codec = get_protocol(provider)
     return codec.decode_request(WireRequest(body=wire.body, path=wire.path), Context())
 
@@ -273,6 +273,7 @@ PROVIDER_TOOLS: dict[str, list[Any]] = {
     ],
     "openai-chat": [{"type": "web_search"}, {"type": "mcp", "name": 7}],
     "ollama": [],
+    "bedrock-converse": [{"systemTool": {"name": "nova_grounding"}}, {"hologram": 7}],
 }
 CHOICES: dict[str, list[Any]] = {
     "anthropic": [{"type": "tool", "name": "web_search"}, {"type": "any"}, {"type": "auto"}],
@@ -288,6 +289,7 @@ CHOICES: dict[str, list[Any]] = {
     "gemini-interactions": [],
     "openai-chat": ["required"],
     "ollama": [],
+    "bedrock-converse": [],
 }
 FUNCTION: dict[str, Any] = {
     "anthropic": {"name": "look", "input_schema": {"type": "object"}},
@@ -295,6 +297,7 @@ FUNCTION: dict[str, Any] = {
     "gemini": {"functionDeclarations": [{"name": "look"}]},
     "gemini-interactions": {"type": "function", "name": "look", "parameters": {"type": "object"}},
     "openai-chat": {"type": "function", "function": {"name": "look"}},
+    "bedrock-converse": {"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}},
 }
 
 
@@ -311,18 +314,21 @@ def test_no_mix_of_provider_tools_kills_a_request(
     choices = [*PROVIDER_TOOLS[source], FUNCTION[source]]
     tools = data.draw(st.lists(st.sampled_from(choices), max_size=6))
     body = asked(source)
-    body["tools"] = tools
+    if source == "bedrock-converse":
+        body["toolConfig"] = {"tools": tools}
+    else:
+        body["tools"] = tools
     if source == "openai-chat" and data.draw(st.booleans()):
         body["web_search_options"] = {"search_context_size": "low"}
     if CHOICES[source] and data.draw(st.booleans()):
         body["tool_choice"] = data.draw(st.sampled_from(CHOICES[source]))
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH)
+    wire, receipt = translate_request(body, source=source, target=target, path=path_to(source))
     codec = get_protocol(target)
     request = codec.decode_request(WireRequest(body=wire.body, path=wire.path), Context())
     kinds = [tool.type for tool in request.tools if isinstance(tool, ir.ProviderTool)]
     assert len(set(kinds)) == len(kinds), "no tool is there twice"
     ctx = Context(source=get_protocol(source).SURFACE)
-    before = get_protocol(source).decode_request(WireRequest(body=body, path=PATH), ctx)
+    before = get_protocol(source).decode_request(WireRequest(body=body, path=path_to(source)), ctx)
     said = {note.path for note in receipt}
     for index, tool in enumerate(before.tools):
         assert isinstance(tool, ir.FunctionTool) or ctx.tool_at(index) in said

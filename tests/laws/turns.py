@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.laws.corpus import PATH, RESEND
+from tests.laws.corpus import RESEND, path_to
 
 from toolglot import ir
 from toolglot.context import Context
@@ -19,9 +19,9 @@ def history(name: str, messages: list[Any]) -> dict[str, Any]:
     return body | ({"max_tokens": 9} if name == "anthropic" else {})
 
 
-def turn_of(name: str, messages: list[Any], path: str = PATH) -> list[Any]:
+def turn_of(name: str, messages: list[Any], path: str = "") -> list[Any]:
     """The assistant's parts in a history, without what only decorates them."""
-    wire = WireRequest(body=history(name, messages), path=path)
+    wire = WireRequest(body=history(name, messages), path=path or path_to(name))
     request = get_protocol(name).decode_request(wire, Context())
     return essence(
         part
@@ -71,7 +71,7 @@ def assert_comes_back(
     """An answer, shown to a client and sent back by it, reaches its provider as it was."""
     messages = json.loads(json.dumps(RESEND[client](shown)))
     wire, _ = translate_request(
-        history(client, messages), source=client, target=upstream, path=PATH
+        history(client, messages), source=client, target=upstream, path=path_to(client)
     )
     surface = get_protocol(upstream).SURFACE
     written = turn_of(upstream, RESEND[upstream](native))

@@ -13,6 +13,7 @@ from toolglot.events import Event, Grammar
 from toolglot.ir import ApiError, Request, Response
 from toolglot.registry import get_protocol
 from toolglot.surface import MediaSupport, MessageSupport, Surface
+from toolglot.wire.event_stream import MEDIA_TYPE, EventStreamDecoder, encode_event
 from toolglot.wire.message import WireRequest, WireResponse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -63,6 +64,7 @@ class Harness:
         self.errors = self._files("error.json")
         self.streams = self._files("stream.txt")
         self.sse = b"data:" in self.streams[0].read_bytes()
+        self.binary = self.protocol.SURFACE.stream.media_type == MEDIA_TYPE
 
     def _files(self, ending: str) -> list[Path]:
         return sorted(self.fixtures.glob(f"*.{ending}"))
@@ -77,8 +79,22 @@ class Harness:
         return (self.fixtures / f"{fixture}.stream.txt").read_bytes()
 
     def values(self, data: bytes) -> list[Any]:
-        """The JSON values in the lines of a stream, as far as they are JSON."""
+        """The JSON values in the lines of a stream, as far as they are JSON; of binary messages,
+        each with its name.
+        """
+        if self.binary:
+            messages = EventStreamDecoder().feed(data)
+            return [{"name": name, "data": value} for name, raw in messages for value in _json(raw)]
         return [value for line in data.splitlines() for value in _json(line.removeprefix(b"data:"))]
+
+    def framed(self, value: Any) -> bytes:
+        """A value as the protocol frames the events of a stream."""
+        if self.binary:
+            named = value if isinstance(value, dict) else {"data": value}
+            data = json.dumps(named.get("data")).encode()
+            return encode_event(str(named.get("name", "metadata"))[:200], data)
+        line = json.dumps(value).encode()
+        return b"data: %s\n\n" % line if self.sse else line + b"\n"
 
     def foreign(self, **more: Any) -> Context:
         """The context of something that comes from another protocol."""

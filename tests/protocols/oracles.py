@@ -1,12 +1,17 @@
 """What the providers' own SDKs read and send: judges of what we write, a row for each protocol."""
 
+import base64
+import importlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import anthropic
 import ollama
+import pytest
 from anthropic.types.message_create_params import MessageCreateParamsBase
 from google.genai import interactions as steps
 from google.genai import types as google
@@ -183,6 +188,71 @@ def ollama_stream(data: bytes) -> None:
     assert sum(line.get("done", True) for line in frames.ollama(data)) == 1
 
 
+# --- bedrock-converse -----------------------------------------------------------------------------
+
+
+@cache
+def _bedrock() -> Any:
+    """The service model and the parsers of AWS's own SDK."""
+    session = pytest.importorskip("botocore.session").get_session()
+    return session.get_service_model("bedrock-runtime")
+
+
+def _parsed(operation: str, body: Any) -> Any:
+    """A body as the SDK reads it."""
+    model, data = _bedrock(), json.dumps(body).encode()
+    parsers = importlib.import_module("botocore.parsers")
+    shape = model.operation_model(operation).output_shape
+    parser = parsers.ResponseParserFactory().create_parser("rest-json")
+    response = {"body": data, "headers": {}, "status_code": 200}
+    return parser.parse(response, shape)
+
+
+def converse_request(body: Any) -> None:
+    """The SDK takes values of Python: blobs are decoded as a caller would have them."""
+    shape = _bedrock().operation_model("Converse").input_shape
+    validate = importlib.import_module("botocore.validate")
+    named = {"modelId": "some-model", **_with_blobs(body)}
+    report = validate.ParamValidator().validate(named, shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+def _with_blobs(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _with_blobs(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_blobs(each) for each in value]
+    is_blob = key in ("bytes", "redactedContent")
+    return base64.b64decode(value, validate=True) if is_blob else value
+
+
+def converse_response(body: Any) -> None:
+    read = _parsed("Converse", body)
+    assert len(read["output"]["message"]["content"]) == len(body["output"]["message"]["content"])
+    assert "SDK_UNKNOWN_MEMBER" not in json.dumps(read, default=str)
+    assert read["usage"]["totalTokens"] >= 0
+    assert read["metrics"]["latencyMs"] >= 0
+
+
+def converse_stream(data: bytes) -> None:
+    eventstream = importlib.import_module("botocore.eventstream")
+    parsers = importlib.import_module("botocore.parsers")
+    shape = _bedrock().operation_model("ConverseStream").get_event_stream_output()
+    parser = parsers.EventStreamJSONParser()
+    buffer = eventstream.EventStreamBuffer()
+    buffer.add_data(data)
+    for message in buffer:
+        response = message.to_response_dict()
+        read = parser.parse(response, shape)
+        if response["status_code"] == 200:
+            [name] = read
+            assert name == response["headers"][":event-type"]
+        else:
+            assert read["Error"]["Message"]
+        assert "SDK_UNKNOWN_MEMBER" not in json.dumps(read, default=str)
+    assert not buffer._data
+
+
 # --- the table ------------------------------------------------------------------------------------
 
 
@@ -263,6 +333,14 @@ ORACLES = {
             "unknown-everywhere",
             "turns",  # the schema of before June 2026
         ),
+    ),
+    "bedrock-converse": Oracle(
+        converse_request,
+        converse_response,
+        converse_stream,
+        beyond_requests=("unknown-fields", "empties"),
+        beyond_responses=("unknown",),
+        beyond_streams=("unknown-event",),
     ),
     "ollama": Oracle(ollama_request, ollama_response, ollama_stream),
 }

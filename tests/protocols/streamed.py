@@ -52,6 +52,7 @@ LEFT_OUT = {
     "openai-responses": frozenset({"extras", "$item", "id_made"}),
     "gemini": frozenset({"extras"}),
     "gemini-interactions": frozenset({"extras", "$step"}),
+    "bedrock-converse": frozenset({"extras", "id", "service_tier"}),
 }
 
 
@@ -85,6 +86,7 @@ WRITTEN_WITHOUT = {
 """Keys of a stream that are not the same once it is written."""
 
 NOT_STREAMED = {
+    "bedrock-converse-unknown",  # no event has a block of an unknown kind
     "gemini-nothing",  # no candidates, or none that ended: broken off, as a stream
     "gemini-odd",
     "openai-chat-no-choices",

@@ -35,7 +35,13 @@ _COMMAND = ("command", "cmd", "script")
 _PATH = ("file_path", "filePath", "absolute_path", "path")
 WITHOUT_REASONING = frozenset({"openai", "azure"})
 """Providers whose Chat Completions never say what a model thinks."""
-_SEALED = {"anthropic", "openai-responses", "gemini", "gemini-interactions"}
+_SEALED = {
+    "anthropic",
+    "openai-responses",
+    "gemini",
+    "gemini-interactions",
+    "bedrock-converse",
+}
 """Protocols whose reasoning comes with sealed state."""
 
 

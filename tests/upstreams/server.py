@@ -1,4 +1,4 @@
-"""A provider that plays a scenario, in whichever of the five protocols it is asked."""
+"""A provider that plays a scenario, in whichever protocol it is asked."""
 
 import json
 import re
@@ -11,6 +11,7 @@ from aiohttp import web
 from tests.quiet import ignore_hangups
 from tests.upstreams import (
     anthropic,
+    bedrock_converse,
     gemini,
     gemini_interactions,
     ollama,
@@ -31,6 +32,7 @@ SPEAKERS: dict[str, ModuleType] = {
         gemini_interactions,
         gemini,
         ollama,
+        bedrock_converse,
     )
 }
 _PATHS = {
@@ -41,11 +43,14 @@ _PATHS = {
     ":generateContent": gemini,
     ":streamGenerateContent": gemini,
     "/api/chat": ollama,
+    "/converse": bedrock_converse,
+    "/converse-stream": bedrock_converse,
 }
 """How the path of a request for an answer ends."""
 _ASIDE: dict[str, Json] = {
     "/messages/count_tokens": {"input_tokens": 100},
     ":countTokens": {"totalTokens": 100},
+    "/count-tokens": {"inputTokens": 100},
     "/api/tags": {"models": [{"name": "scripted", "model": "scripted"}]},
     "/api/version": {"version": "0.12.0"},
     "/api/show": {"capabilities": ["completion", "tools", "thinking", "vision"]},
@@ -223,6 +228,8 @@ async def _write(
 
 def frame(event: Event, speaker: ModuleType) -> bytes:
     name, data = event
+    if speaker is bedrock_converse:
+        return bedrock_converse.frame(event)
     text = data if isinstance(data, str) else compact(data)
     if speaker is ollama:
         return f"{text}\n".encode()
@@ -234,7 +241,9 @@ def frame(event: Event, speaker: ModuleType) -> bytes:
 def _careless(reply: Reply, asked: Asked, speaker: ModuleType) -> Iterator[bytes]:
     """Comments between events, the other line ends than usual, cut anywhere."""
     events = [e for event in speaker.events(reply, asked) for e in speaker.careless(event)]
-    if speaker is ollama:
+    if speaker is bedrock_converse:
+        data = b"".join(map(bedrock_converse.frame, events))
+    elif speaker is ollama:
         data = b"\r\n\r\n".join(frame(event, speaker).strip() for event in events) + b"\n"
     else:
         data = b"".join(b": ping\n\n" + frame(event, speaker) for event in events)

@@ -46,6 +46,7 @@ from toolglot.adapt.reasoning.sealed_state import unseal
 from toolglot.adapt.tools.definitions import (
     adapt_choice,
     adapt_tools,
+    declare_called_tools,
     limit_strict,
     limit_tools,
     require_schemas,
@@ -103,6 +104,7 @@ REQUEST_PASSES: Final[tuple[RequestPass, ...]] = (
     require_messages,
     require_user_first,
     adapt_prefill,
+    declare_called_tools,
     require_json_word,
     require_limits,
     bound_limits,
@@ -120,21 +122,27 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 )
 """What a request needs that stays in its protocol and whose tools are described as text."""
 
+_SCHEMAS: Final = (
+    "schema.booleans schema.enforced schema.formats schema.member_rule schema.object_root "
+    "schema.output schema.spelled_out schema.strict schema.tools"
+)
+"""All facts of schemas but `output_object`, which a client of the protocol knows of itself."""
+
 RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.kinds tools.own", flatten_namespaces),
     ("tools.kinds tools.own", freeform_to_function),
-    ("tools.kinds tools.own", map_provider_tools),
+    ("tools.kinds tools.own tools.hosted_alone", map_provider_tools),
     ("tools.most", limit_tools),
     ("tools.strict_default cache.marks", restrict_details),
     ("tools.needs_schema", require_schemas),
     ("tools.name_rule REPLACED", alias_names),
-    ("schema", narrow_schemas),
-    ("tools.most_strict schema.most_optional", limit_strict),
+    (_SCHEMAS, narrow_schemas),
+    ("tools.most_strict schema.most_optional schema.most_unions", limit_strict),
     ("tools.same_strict", unify_strict),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
     ("reasoning", adapt_sampling),
-    ("tools.choices reasoning.bars_forced_tools REPLACED", adapt_choice),
+    ("tools.choices reasoning.bars_forced_tools reasoning.controls REPLACED", adapt_choice),
     ("sampling.dropped", drop_settings),
     ("known_keys messages.known_keys", drop_unknown_members),
     ("sampling.temperature", bound_temperature),
@@ -171,7 +179,9 @@ _IDLE: Final[Mapping[RequestPass, Callable[[Surface, Surface], bool]]] = {
     limit_tools: lambda _, target: target.tools.most is None,
     alias_names: lambda _, target: target.tools.name_rule is None,
     limit_strict: lambda _, target: (
-        target.tools.most_strict is None and target.schema.most_optional is None
+        target.tools.most_strict is None
+        and target.schema.most_optional is None
+        and target.schema.most_unions is None
     ),
     adapt_effort_with_tools: lambda _, target: target.tools.effort == "keep",
     fill_blanks: lambda _, target: target.messages.blank_text,
@@ -179,6 +189,7 @@ _IDLE: Final[Mapping[RequestPass, Callable[[Surface, Surface], bool]]] = {
     restrict_reasoning_history: lambda _, target: target.reasoning.history == "kept",
     require_user_first: lambda _, target: not target.messages.user_first,
     adapt_prefill: lambda _, target: target.messages.prefill == "kept",
+    declare_called_tools: lambda _, target: not target.tools.needed_by_history,
     require_json_word: lambda _, target: not target.json_needs_word,
     require_limits: lambda _, target: not target.requires_max_tokens,
     bound_limits: lambda _, target: (

@@ -21,6 +21,7 @@ from toolglot.streams import StreamTranslator
 from toolglot.translate import asked_model, translate_request, translate_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
+from toolglot.wire.model_paths import IN_PATH, split_path
 
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
@@ -231,7 +232,8 @@ def translate_document(
 
 def _outside_body(protocol: str, data: bytes = b"{}") -> bool:
     """Whether a protocol has the model in its path, and a request has none in its body either."""
-    return "{model}" in PROTOCOLS[protocol].SURFACE.path and "model" not in read_body(data)
+    surface, body = PROTOCOLS[protocol].SURFACE, read_body(data)
+    return IN_PATH in surface.path and not any(key in body for key in surface.model_keys)
 
 
 def _path_with_model(protocol: str, data: bytes, model: str | None) -> str:
@@ -259,9 +261,10 @@ def asked(args: argparse.Namespace) -> bytes | None:
 
 def in_body(body: Json, path: str, target: str) -> Json:
     """A body with the model, also where the protocol has the model in its path."""
-    if "{model}" not in PROTOCOLS[target].SURFACE.path or "model" in body or not path:
+    surface = PROTOCOLS[target].SURFACE
+    if IN_PATH not in surface.path or not path or any(key in body for key in surface.model_keys):
         return body
-    return {"model": "models/" + path.partition("/models/")[2].rpartition(":")[0], **body}
+    return {surface.model_keys[0]: split_path(path, surface.path)[0], **body}
 
 
 # --- text for people ------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ from toolglot.gateway.http.request_info import given_key, id_of
 from toolglot.http1.server_request import HttpRequest
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
+from toolglot.wire.model_paths import IN_PATH, quoted_model
 
-IN_PATH: Final = "{model}"
-"""What the path of a protocol has in it that names the model there."""
 PROVIDER_KEY: Final = "x-toolglot-provider-key"
 """The header with the client's own key of a provider, beside its key of the gateway."""
 LONGEST_NAME: Final = 256
@@ -97,8 +96,11 @@ def read_incoming(
         raise RequestRejectedError(errors.invalid_request(str(problem))) from None
     surface, headers = PROTOCOLS[protocol].SURFACE, http.headers.lower
     if IN_PATH in surface.path:
-        model, stream = _asked_in_path(http.match["call"], PROTOCOLS[protocol].API.operations)
+        model, operation = _asked_in_path(http.match["call"], protocol)
+        stream = PROTOCOLS[protocol].API.operations[operation]
         path = quote(path.rstrip("/"), safe="/:@")
+        if "/" in model:
+            path = path.replace(quote(model, safe="/:@"), quoted_model(model, surface.path), 1)
     elif isinstance(seen.model, str) and _is_name(seen.model):
         model = seen.model
         stream = surface.stream.by_default if seen.stream is None else bool(seen.stream)
@@ -176,15 +178,18 @@ def _named_models(path: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _named_models(f"{path}.{number}", each)
 
 
-def _asked_in_path(words: str, operations: Mapping[str, bool]) -> tuple[str, bool]:
-    """The model in a path, and whether it shall answer as a stream."""
-    name, _, operation = words.rstrip("/").rpartition(":")
+def _asked_in_path(words: str, protocol: str) -> tuple[str, str]:
+    """The model in a path, and what is asked of it."""
+    template, operations = PROTOCOLS[protocol].SURFACE.path, PROTOCOLS[protocol].API.operations
+    before, _, after = template.partition(IN_PATH)
+    name, _, operation = words.rstrip("/").rpartition(after[:1])
     if operation not in operations or not _is_name(name):
-        expected = ", ".join(f":{each}" for each in operations)
+        expected = ", ".join(f"{after[:1]}{each}" for each in operations)
         shown = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME]}…"
-        error = errors.unknown_path(f"models/{shown}: expected a model and one of {expected}")
+        where = before.rstrip("/").rpartition("/")[2]
+        error = errors.unknown_path(f"{where}/{shown}: expected a model and one of {expected}")
         raise RequestRejectedError(error)
-    return name, operations[operation]
+    return name, operation
 
 
 def _is_name(model: str) -> bool:

@@ -11,7 +11,11 @@ from typing import Any, Final, NamedTuple, Protocol
 from toolglot.errors import DecodeError
 from toolglot.ir import Json
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import MEDIA_TYPE as MESSAGES
+from toolglot.wire.event_stream import EventStreamDecoder
 from toolglot.wire.sse import MAX_LINE, SseDecoder, only_event
+
+LINES: Final = "application/x-ndjson"
 
 _SSE_END: Final = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?>\r\n?|\n)")
 _SSE_END_LF: Final = re.compile(rb"\n\n")
@@ -87,8 +91,8 @@ class EventSplitter:
         for match in (_SSE_END_LF if plain else self._end).finditer(whole):
             end = match.end() - edge
             raw = b"".join((*self._tail, data[start:end]))
-            self._ended_in_return = raw.endswith(b"\r")
             yield self._split(raw)
+            self._ended_in_return = raw.endswith(b"\r")
             self._tail.clear()
             self._size, start = 0, end
         self._keep(data[start:])
@@ -160,19 +164,72 @@ class EventSplitter:
         return self._judged(raw, events)
 
     def _judged(self, raw: bytes, events: Iterable[tuple[str, bytes]]) -> SplitEvent:
-        readable, read = True, []
-        for name, payload in events:
-            try:
-                value: Any = jsontext.peek(payload)
-            except ValueError:
-                value = None
-            if type(value) is dict:
-                readable = readable and self._check.accepts(name, value)
-            else:
-                value = None
-                readable = readable and self._check.accepts_marker(payload.strip())
-            read.append((name, payload, value))
-        return SplitEvent(raw, readable, read)
+        return _judged(self._check, raw, events)
+
+
+class MessageSplitter:
+    """The same for the messages of a binary event stream."""
+
+    __slots__ = ("_check", "_decoder", "readable")
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+        self._decoder = EventStreamDecoder()
+        self.readable: bool | None = True
+
+    def feed(self, data: bytes) -> Iterator[SplitEvent]:
+        """The messages that these bytes complete; a `DecodeError` behind them if no more can be
+        read.
+        """
+        for raw, message in self._decoder.messages(data):
+            yield _judged(self._check, raw, (message.event(),))
+        if self._decoder.broken:
+            raise DecodeError("", self._decoder.broken)
+
+    def close(self) -> Iterator[SplitEvent]:
+        """Nothing: a message that was torn would be read as the beginning of what follows."""
+        return iter(())
+
+    def owed(self) -> bytes:
+        """Nothing: only whole messages are passed on."""
+        return b""
+
+    def is_ended(self, _passed: bytes) -> bool:
+        """Always, for the same reason."""
+        return True
+
+    def completed(self, passed: bytes) -> bytes:
+        """What was passed on as it is: only whole messages are."""
+        return passed
+
+    def take(self) -> bytes:
+        """The bytes that are no whole message yet, for the decoder that reads on."""
+        return self._decoder.take()
+
+
+def _judged(check: Check, raw: bytes, events: Iterable[tuple[str, bytes]]) -> SplitEvent:
+    readable, read = True, []
+    for name, payload in events:
+        try:
+            value: Any = jsontext.peek(payload)
+        except ValueError:
+            value = None
+        if type(value) is dict:
+            readable = readable and check.accepts(name, value)
+        else:
+            value = None
+            readable = readable and check.accepts_marker(payload.strip())
+        read.append((name, payload, value))
+    return SplitEvent(raw, readable, read)
+
+
+def make_splitter(
+    check: Check, media_type: str, *, comments: bool = True
+) -> EventSplitter | MessageSplitter:
+    """What splits a stream of a media type."""
+    if media_type == MESSAGES:
+        return MessageSplitter(check)
+    return EventSplitter(check, lines=media_type == LINES, comments=comments)
 
 
 def _without_comments(raw: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Recorded streams to frames: server-sent events, lines of JSON, or one JSON array.
+"""Recorded streams to frames: server-sent events, lines of JSON, one JSON array, or messages.
 
 Unlike the decoders that translate, these keep what a linter must see: comments, `event:` lines, and
 whether the last event was ended.
@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from toolglot.ir import Json
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import EventStreamDecoder
 from toolglot.wire.json_values import show
 
 BROKEN: Final = "\0broken"
@@ -83,6 +84,17 @@ def array_frames(data: bytes, kind: Kind) -> Iterator[Frame]:
         return
     for count, value in enumerate(values if isinstance(values, list) else [values], 1):
         yield _of_value(count, value, kind)
+
+
+def message_frames(data: bytes, kind: Kind) -> Iterator[Frame]:
+    """The messages of a binary event stream; what follows them and is none is one broken frame."""
+    decoder, count = EventStreamDecoder(), 0
+    for count, (name, payload) in enumerate(decoder.feed(data), 1):
+        yield _frame(count, payload, kind, name)
+    rest = decoder.take()
+    if rest:
+        why = decoder.broken or f"{len(rest)} bytes of a message that did not end"
+        yield Frame(number=count + 1, kind=BROKEN, why=why)
 
 
 def _frame(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.laws.corpus import fixtures, load
-from tests.wires import NAMES, PATH
+from tests.wires import NAMES, path_to
 
 from toolglot import (
     Context,
@@ -93,7 +93,9 @@ WANTED = [("Bash", {"command": "echo '00123' && ls", "timeout": 5}), ("Read", {"
 def asked(body: Any = SESSION, source: str = "anthropic", target: str = "openai-chat", **options):
     """A translated request in the interlingua of its target, and the receipt."""
     options = {"tools": "emulated", **options}
-    wire, receipt = translate_request(body, source=source, target=target, path=PATH, **options)
+    wire, receipt = translate_request(
+        body, source=source, target=target, path=path_to(source), **options
+    )
     return decode_request(wire.body, source=target, path=wire.path), receipt, wire
 
 

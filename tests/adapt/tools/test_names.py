@@ -38,6 +38,7 @@ LEGAL = {
     "gemini-interactions": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}",
     "ollama": r"(?s).*",
+    "bedrock-converse": r"[a-zA-Z0-9_-]{1,64}",
 }
 
 

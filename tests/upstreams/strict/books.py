@@ -100,8 +100,13 @@ def _is_offered(rule: Mapping[str, Any], said: tuple[str, Any] | None) -> bool:
 # --- places of a request --------------------------------------------------------------------------
 
 _OPTIONS = {
-    "temperature": ("temperature", "generationConfig.temperature", "options.temperature"),
-    "top_p": ("top_p", "generationConfig.topP", "options.top_p"),
+    "temperature": (
+        "temperature",
+        "generationConfig.temperature",
+        "options.temperature",
+        "inferenceConfig.temperature",
+    ),
+    "top_p": ("top_p", "generationConfig.topP", "options.top_p", "inferenceConfig.topP"),
     "top_k": ("top_k", "generationConfig.topK", "options.top_k"),
     "stop": ("stop", "stop_sequences", "generationConfig.stopSequences", "options.stop"),
     "seed": ("seed", "generationConfig.seed", "options.seed"),
@@ -135,6 +140,7 @@ _LIMITS = {
     "gemini": ("generationConfig.maxOutputTokens",),
     "gemini-interactions": ("generation_config.max_output_tokens",),
     "ollama": ("options.num_predict",),
+    "bedrock-converse": ("inferenceConfig.maxTokens",),
 }
 
 
@@ -146,6 +152,9 @@ def _limits(ask: Ask) -> Iterator[tuple[str, Any]]:
 
 def tools(ask: Ask) -> list[Json]:
     """Declared tools; for Gemini the functions and each tool of its own."""
+    if ask.protocol == "bedrock-converse":
+        given = (ask.body.get("toolConfig") or {}).get("tools") or ()
+        return [tool["toolSpec"] for tool in given if "toolSpec" in tool]
     listed = [each for each in ask.body.get("tools") or () if isinstance(each, dict)]
     if ask.protocol != "gemini":
         return listed
@@ -326,14 +335,39 @@ def _chosen(ask: Ask) -> str | None:
             "allowed_tools": "allowed",
             "any": "required",
         }.get(kind, kind)
-    return "required" if choice == "any" else choice
+    return choice
 
 
 def _choices(ask: Ask, taken: list[str]) -> Iterator[str]:
     chosen = _chosen(ask)
     allowed = {*taken, *(each.partition(".")[0] for each in taken)}
-    if chosen in {"auto", "required", "none", "tool", "allowed"} - allowed:
+    if chosen in {"auto", "required", "none", "tool", "allowed", "any"} - allowed:
         yield "tool_choice"
+
+
+def _metadata(ask: Ask, most: Mapping[str, int]) -> Iterator[str]:
+    given = ask.body.get("metadata")
+    for key, value in given.items() if isinstance(given, dict) else ():
+        if len(key) > most["key"] or not isinstance(value, str) or len(value) > most["value"]:
+            yield f"metadata.{key}"
+    if isinstance(given, dict) and len(given) > most["pairs"]:
+        yield "metadata"
+
+
+def _hosted_alone(ask: Ask, when: str) -> Iterator[str]:
+    tools = [each for each in ask.body.get("tools") or () if isinstance(each, dict)]
+    kinds = {key for each in tools for key, held in each.items() if held != []}
+    if when == "always" and "functionDeclarations" in kinds and len(kinds) > 1:
+        yield "tools"
+
+
+def _output_object(ask: Ask, wanted: bool) -> Iterator[str]:
+    said = ask.body.get("response_format") or {}
+    schema = (said.get("json_schema") or {}).get("schema")
+    formed = (ask.body.get("text") or {}).get("format") or {}
+    for each in (schema, formed.get("schema")):
+        if wanted and isinstance(each, dict) and each.get("type") != "object":
+            yield "response_format"
 
 
 def _ids(ask: Ask, rule: Json) -> Iterator[str]:
@@ -379,6 +413,9 @@ CHECKS: Mapping[str, Check] = {
     "sampling.temperature": _temperature,
     "sampling.dropped": _dropped,
     "sampling.lengths": _lengths,
+    "sampling.metadata": _metadata,
+    "schema.output_object": _output_object,
+    "tools.hosted_alone": _hosted_alone,
     "tools.most": _most_tools,
     "tools.kinds": _kinds,
     "tools.own": _own,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from tests.upstreams.strict import (
     books,
     chat_servers,
+    converse_rules,
     gemini_rules,
     interactions_rules,
     messages_rules,
@@ -30,6 +31,7 @@ _FORM: Mapping[str, Mapping[str, tuple[Rule, ...]]] = {
     "gemini": gemini_rules.BY_PROVIDER,
     "gemini-interactions": interactions_rules.BY_PROVIDER,
     "ollama": ollama_rules.BY_PROVIDER,
+    "bedrock-converse": converse_rules.BY_PROVIDER,
 }
 _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "anthropic": (messages_rules.pairing,),
@@ -38,6 +40,7 @@ _USUAL: Mapping[str, tuple[Rule, ...]] = {
     "gemini": (gemini_rules.turns,),
     "gemini-interactions": (interactions_rules.pairing,),
     "ollama": ollama_rules.OLLAMA,
+    "bedrock-converse": converse_rules.CONVERSE,
 }
 """For providers of whose form nothing more is known."""
 

@@ -58,9 +58,18 @@ def _interactions(ask: Ask) -> Iterator[Refusal]:
             yield Refusal("GI-010", "Corrupted thought signature.")
 
 
+def _converse(ask: Ask) -> Iterator[Refusal]:
+    for message in ask.body.get("messages") or ():
+        for block in message.get("content") or ():
+            words = (block.get("reasoningContent") or {}).get("reasoningText") or {}
+            if "signature" in words and words["signature"] != opaque("bedrock-converse"):
+                yield Refusal("AN-062", "Invalid `signature` in `thinking` block")
+
+
 _STATE = {
     "anthropic": _anthropic,
     "openai-responses": _responses,
     "gemini": _gemini,
     "gemini-interactions": _interactions,
+    "bedrock-converse": _converse,
 }

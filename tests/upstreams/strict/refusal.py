@@ -126,6 +126,10 @@ def _llama_cpp(found: Refusal) -> Json:
     return {"error": {"code": found.status, "message": found.words, "type": kind}}
 
 
+def _aws(found: Refusal) -> Json:
+    return {"message": found.words, "__type": "ValidationException"}
+
+
 _BY_PROTOCOL: Mapping[str, Callable[[Refusal], Json]] = {
     "anthropic": _anthropic,
     "openai-chat": _openai,
@@ -133,6 +137,7 @@ _BY_PROTOCOL: Mapping[str, Callable[[Refusal], Json]] = {
     "gemini": _google,
     "gemini-interactions": _interactions,
     "ollama": _text,
+    "bedrock-converse": _aws,
 }
 _BY_PROVIDER: Mapping[tuple[str, str | None], Callable[[Refusal], Json]] = {
     ("groq", None): _groq,

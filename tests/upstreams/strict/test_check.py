@@ -102,12 +102,29 @@ OLLAMA = {
     ],
     "tools": CHAT["tools"],
 }
+CONVERSE = {
+    "messages": [
+        {"role": "user", "content": [{"text": "Is it raining in Oslo?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"toolUse": {"toolUseId": "t1", "name": "rain", "input": {"city": "Oslo"}}}
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "No."}]}}],
+        },
+    ],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "rain", "inputSchema": {"json": SCHEMA}}}]},
+}
 BODIES = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": MESSAGES,
     "gemini": GEMINI,
     "ollama": OLLAMA,
+    "bedrock-converse": CONVERSE,
 }
 IN_BODY = ("openai-chat", "openai-responses", "anthropic", "ollama")
 
@@ -500,7 +517,14 @@ VIOLATING = {
     "tools.same_strict": lambda _, body: body | {"tools": [_BARE, _STRICT]},
     "calls.object_arguments": lambda _, body: body | {"messages": [_CALLED]},
     "messages.items": lambda _, body: body | {"input": [{"type": "something_of_nobody"}]},
-    "tools.choices": lambda _, body: body | {"tool_choice": {"type": "allowed_tools"}},
+    "tools.choices": lambda taken, body: (
+        body | {"tool_choice": "any" if "allowed" in taken else {"type": "allowed_tools"}}
+    ),
+    "sampling.metadata": lambda most, body: body | {"metadata": {"k": "v" * (most["value"] + 1)}},
+    "schema.output_object": lambda _, body: (
+        body
+        | {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}}
+    ),
 }
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _BARE = {"type": "function", "function": {"name": "f"}}

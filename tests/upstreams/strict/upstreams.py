@@ -18,6 +18,7 @@ _BASES = {
     "gemini": "/v1beta",
     "gemini-interactions": "/v1beta",
     "ollama": "/api",
+    "bedrock-converse": "/model",
 }
 
 
@@ -56,10 +57,21 @@ OPENAI_RESPONSES = StrictUpstream("openai", "openai-responses", "gpt-5.5")
 GOOGLE = StrictUpstream("google", "gemini", "gemini-3-pro-preview")
 INTERACTIONS = StrictUpstream("google", "gemini-interactions", "gemini-3.8-flash")
 OLLAMA = StrictUpstream("ollama", "ollama", "qwen3:8b")
+BEDROCK = StrictUpstream(
+    "bedrock", "bedrock-converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+)
 
 BY_PROTOCOL: dict[str, StrictUpstream] = {
     each.protocol: each
-    for each in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GOOGLE, INTERACTIONS, OLLAMA)
+    for each in (
+        ANTHROPIC,
+        OPENAI_CHAT,
+        OPENAI_RESPONSES,
+        GOOGLE,
+        INTERACTIONS,
+        OLLAMA,
+        BEDROCK,
+    )
 }
 """One for each protocol: the provider that made it."""
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from toolglot.gateway.config import Timeouts
 from toolglot.gateway.error_responses import FIRST_ERROR
+from toolglot.gateway.http.aws_signer import AwsSigner
 from toolglot.http1.client_connection import ConnectionDroppedError, Reply, ReplyError
 from toolglot.http1.connection_errors import error_words
 from toolglot.http1.connection_pool import ConnectError, ConnectionPool
@@ -33,6 +34,14 @@ class OutboundRequest(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     timeouts: Timeouts = Timeouts()
     proxy: str | None = None
+    signer: AwsSigner | None = None
+    """What signs it, where it is signed."""
+
+    async def signed(self, method: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers to send it with."""
+        if self.signer is None:
+            return headers
+        return await self.signer.sign(method, self.url, self.data, headers, self.query)
 
 
 class SendFailure(Struct, frozen=True):
@@ -67,7 +76,9 @@ class Client:
                 request.url,
                 data=request.data,
                 query=request.query,
-                headers=request.headers if headers is None else headers,
+                headers=await request.signed(
+                    "POST", request.headers if headers is None else headers
+                ),
                 proxy=request.proxy,
                 connect=wait.connect,
                 first_byte=wait.first_byte,
@@ -95,11 +106,12 @@ class Client:
     async def look(self, request: OutboundRequest) -> tuple[int, bytes]:
         """A small response, without retries: its status and its bytes; exceptions are passed on."""
         async with asyncio.timeout(QUICK):
+            method = "GET" if request.data is None else "POST"
             reply = await self._pool.request(
-                "GET" if request.data is None else "POST",
+                method,
                 request.url,
                 data=request.data,
-                headers=request.headers,
+                headers=await request.signed(method, request.headers),
                 proxy=request.proxy,
             )
             async with reply:

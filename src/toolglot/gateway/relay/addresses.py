@@ -1,7 +1,7 @@
 """Where a configured provider is asked: its endpoints and, on some clouds, its deployment."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,13 +14,16 @@ from toolglot.base_urls import (
     query_parameters,
     resolve,
 )
-from toolglot.gateway.config import Provider
+from toolglot.gateway.config import ConfigError, Provider
+from toolglot.gateway.http.aws_signer import AwsSigner, region_of
 from toolglot.profiles import Auth, Deployments, Endpoint, Profile, profiles
 from toolglot.registry import default_auth
 
 _DATED: Final = re.compile(r"\d{4}-\d\d-\d\d")
 """Versions of an API that are dates belong to paths that name a deployment."""
 _MODEL: Final = "{model}"
+SIGV4: Final = "sigv4"
+"""In place of a header: requests are signed with AWS credentials."""
 
 
 def make_endpoints(config: Provider, profile: Profile | None) -> tuple[Endpoint, ...]:
@@ -34,10 +37,35 @@ def make_auth(config: Provider, profile: Profile | None, protocol: str) -> Auth:
     if profile is None and _deployments(config, None) is not None:
         profile = next(each for each in profiles() if each.deployments)
     auth = profile.auth if profile else default_auth(protocol)
-    if config.auth is None:
+    if config.auth in (None, SIGV4):
         return auth
     bearer = config.auth.lower() == "authorization"
     return replace(auth, header=config.auth, prefix="Bearer " if bearer else "")
+
+
+def make_signer(
+    name: str,
+    config: Provider,
+    profile: Profile | None,
+    endpoint: Endpoint,
+    environ: Mapping[str, str],
+) -> AwsSigner | None:
+    """What signs requests to a provider, if that is asked for in place of a key."""
+    if config.auth != SIGV4:
+        return None
+    if profile is None or not profile.auth.signing:
+        raise ConfigError(
+            f"providers.{name}.auth: {SIGV4} is for profiles of AWS, which say what to sign for"
+        )
+    given = (environ.get(each) for each in ("AWS_REGION", "AWS_DEFAULT_REGION"))
+    region = (
+        config.values.get("region")
+        or region_of(endpoint.base_url)
+        or next(filter(None, given), None)
+    )
+    if region is None:
+        raise ConfigError(f"providers.{name}.values.region: give the region to sign for")
+    return AwsSigner(profile.auth.signing, region)
 
 
 def deployment_of(config: Provider, profile: Profile | None) -> str | None:

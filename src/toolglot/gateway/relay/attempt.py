@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from toolglot.exchange import Exchange, Sent
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.client import OutboundRequest
-from toolglot.gateway.incoming import ANY_CALLER, IN_PATH, IncomingRequest
+from toolglot.gateway.incoming import ANY_CALLER, IncomingRequest
 from toolglot.gateway.relay.learned_facts import NOTHING, LearnedFacts
 from toolglot.gateway.relay.providers import Upstream
 from toolglot.gateway.relay.routing import Target
@@ -25,6 +26,7 @@ from toolglot.gateway.telemetry.tool_log import LoggedRequest, log_lines, tool_d
 from toolglot.http1.large_bodies import work_on
 from toolglot.mending import Mending
 from toolglot.registry import get_protocol
+from toolglot.wire.model_paths import IN_PATH
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -178,8 +180,9 @@ def make_exchange(
         request.model,
         strict=request.strict,
         caller=request.caller if upstream.config.tool_rules else ANY_CALLER,
+        mends=target.mends,
     )
-    known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING
+    known = learned.get(upstream.name, protocol, target.model) if target.mends else NOTHING
     if known is not NOTHING:
         options = known.options_for(options)
     repairs = mending.repairs if mending is not None else ()
@@ -218,6 +221,7 @@ def _outbound(
         },
         timeouts=upstream.config.timeouts,
         proxy=upstream.config.proxy,
+        signer=upstream.signer,
     )
 
 
@@ -246,6 +250,14 @@ def _passed(request: IncomingRequest, exchange: Exchange, upstream: Upstream) ->
         return {}
     surface, given = get_protocol(exchange.provider).SURFACE, request.headers
     passed = {name: given[name] for name in surface.headers if name in given}
+    refused = exchange.refused_features
+    for name in [*passed] if refused else ():
+        kept, dropped = _accepted_features(passed.pop(name), refused)
+        if kept:
+            passed[name] = kept
+        if dropped:
+            words = f"the provider does not accept {', '.join(dropped)}"
+            exchange.note("field-dropped", f"headers.{name}", words)
     for name in surface.account_headers:
         if name not in given:
             continue
@@ -254,3 +266,10 @@ def _passed(request: IncomingRequest, exchange: Exchange, upstream: Upstream) ->
         else:
             exchange.note("account-choice-dropped", f"headers.{name}")
     return passed
+
+
+def _accepted_features(value: str, refused: frozenset[str]) -> tuple[str, list[str]]:
+    """A header that lists features, without those that the provider does not accept."""
+    listed = [each.strip() for each in value.split(",") if each.strip()]
+    dropped = [each for each in listed if any(fnmatchcase(each, pattern) for pattern in refused)]
+    return ",".join(each for each in listed if each not in dropped), dropped

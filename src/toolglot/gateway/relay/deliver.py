@@ -32,11 +32,11 @@ from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.http1.large_bodies import work_on
 from toolglot.http1.server_response import StreamedHttpResponse
 from toolglot.ir import ApiError, Response
-from toolglot.registry import get_protocol
+from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.streams import StreamTranslator
 from toolglot.wire.sse import SseDecoder
 
-_STREAMS: Final = ("text/event-stream", "application/x-ndjson")
+_STREAMS: Final = frozenset(module.SURFACE.stream.media_type for module in PROTOCOLS.values())
 _LINGER: Final = 0.7
 """Seconds for which a stream that could have ended may be silent."""
 _LATE_EVENTS: Final = 3
@@ -44,7 +44,9 @@ _LATE_EVENTS: Final = 3
 _EVENT_END: Final = b"\n\n"
 _BROKEN: Final = (ReplyError, TimeoutError)
 """Exceptions that reading a reply can end in."""
-_FORWARDED: Final = frozenset({"retry-after", "retry-after-ms", "request-id", "x-should-retry"})
+_FORWARDED: Final = frozenset(
+    {"retry-after", "retry-after-ms", "request-id", "x-should-retry"}
+).union(*(module.API.answer_headers for module in PROTOCOLS.values()))
 """Headers of a provider on which clients act."""
 
 
@@ -172,8 +174,7 @@ class Delivery:
 
     async def _recover(self, attempt: Attempt, body: bytes) -> bool:
         """Deliver an error that has the text of a call as that call, if it is one."""
-        upstream = attempt.target.upstream
-        if upstream is None or not upstream.mends:
+        if not attempt.target.mends:
             return False
         answer = attempt.exchange.recovered(body, stream=self._request.stream)
         if answer is None:

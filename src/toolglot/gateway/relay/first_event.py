@@ -6,10 +6,12 @@ from typing import Final
 
 from toolglot.http1.client_connection import Reply
 from toolglot.streams import StreamTranslator
+from toolglot.wire.event_stream import MEDIA_TYPE as EVENT_STREAM
 
 _BEGINNINGS: Final = {
     "text/event-stream": (b"data:", b"event:", b"id:", b"retry:", b":"),
     "application/x-ndjson": (b"{",),
+    EVENT_STREAM: (b"\0",),
 }
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 _ENOUGH: Final = 16

@@ -31,7 +31,7 @@ class CountEndpoints:
         return tuple(
             ModelRoute(count.path, name, self.count, generates=False)
             for name, count in counts
-            if count is not None and count.path.startswith("/")
+            if count is not None and not count.in_path
         )
 
     async def count(

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from toolglot.gateway.http.response_writers import ResponseWriter
-from toolglot.gateway.incoming import IN_PATH, IncomingRequest
+from toolglot.gateway.incoming import IncomingRequest
 from toolglot.gateway.relay.reframe import ArrayFraming, EventFraming, LineFraming, ReframedWriter
 from toolglot.gateway.relay.relay import Relay
 from toolglot.gateway.routes.count_tokens import CountEndpoints
@@ -18,6 +18,7 @@ from toolglot.http1.server_response import HttpResponse
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
+from toolglot.wire.model_paths import IN_PATH
 
 _FRAMINGS: Final = (EventFraming, LineFraming)
 
@@ -42,6 +43,9 @@ class GenerationEndpoints:
                 paths = (module.SURFACE.path, *module.API.aliases)
                 routes.extend(ModelRoute(path, name, self.answer) for path in paths)
             versions = module.API.path_versions
+            if IN_PATH in module.SURFACE.path and not versions:
+                path = module.SURFACE.path.partition(IN_PATH)[0] + "{call:.+}"
+                routes.append(ModelRoute(path, name, self.by_path))
             by_name = (f"/{version}/models/{{call:.+}}" for version in versions)
             routes.extend(ModelRoute(path, name, self.by_path) for path in by_name)
             if versions:
@@ -65,12 +69,13 @@ class GenerationEndpoints:
         self, request: IncomingRequest, writer: ResponseWriter, telemetry: RequestTelemetry
     ) -> Awaitable[HttpResponse]:
         """Where the path has the model and the operation."""
-        api = PROTOCOLS[request.protocol].API
-        if api.count is not None and request.path.endswith(api.count.path):
+        module = PROTOCOLS[request.protocol]
+        api = module.API
+        if api.count is not None and request.path.endswith(api.count.end):
             return self._count.by_path(request, writer, telemetry)
         if any(request.path.endswith(each.path) for each in api.embeddings):
             return self._embed.embed(request, writer, telemetry)
-        if request.stream and request.query.get("alt") != "sse":
+        if request.stream and module.SURFACE.stream.array and request.query.get("alt") != "sse":
             writer = ReframedWriter(writer, ArrayFraming())
         return self._relay.answer(request, writer, telemetry)
 
