@@ -9,6 +9,7 @@ from tests.discovery.scripted import (
     HELLO,
     JSON,
     NOT_FOUND,
+    PATHS,
     USAGE,
     WRONG,
     Faithful,
@@ -115,7 +116,7 @@ def test_a_protocol_without_tool_choice_is_not_asked_for_one():
 def test_a_server_of_all_protocols_is_asked_few_questions_in_one():
     server = Faithful()
     result = ask(server)
-    assert len(result.provider.protocols) == len(PROTOCOLS)
+    assert len(result.provider.protocols) == len({*PATHS.values(), "gemini"})
     assert len(server.asked) == len(result.asked) <= MAX_PROBES
     further = [probe for probe in server.asked if probe.name not in ("models", "tools")]
     assert {path_of(probe).split("/")[1] for probe in further} == {"v1beta"}
