@@ -1,14 +1,15 @@
-"""`python -m bench [pairs] [streams] [startup] [dialects] [gateway]`; `work` writes the budget."""
+"""`python -m bench [pairs] [streams] [startup] [dialects] [conversion] [gateway]`; `work`: budget."""
 
 import sys
 
-from bench import dialects, gateway, pairs, startup, streams, work
+from bench import conversion, dialects, gateway, pairs, startup, streams, work
 
 PARTS = {
     "pairs": pairs.report,
     "streams": streams.report,
     "startup": startup.report,
     "dialects": dialects.report,
+    "conversion": conversion.report,
     "gateway": gateway.report,
 }
 

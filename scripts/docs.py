@@ -259,10 +259,18 @@ def dialects() -> str:
 def clients() -> str:
     """Return the clients that can be run through the gateway."""
     rows = (
-        (each.title, f"`{each.name}`", f"`{each.package}`", each.version, ", ".join(each.setups))
+        (
+            each.title,
+            f"`{each.name}`",
+            f"`{each.install}`",
+            each.version,
+            each.tried,
+            ", ".join(each.setups),
+        )
         for each in CLIENTS.values()
     )
-    return table(("Client", "Name", "Package", "Measured", "Protocols, the usual one first"), rows)
+    head = ("Client", "Name", "Install", "Version", "Tried", "Protocols, the usual one first")
+    return table(head, rows)
 
 
 def configuration() -> str:

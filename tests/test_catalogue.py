@@ -116,6 +116,7 @@ URI: Final = {"type": "object", "properties": {"a": {"type": "string", "format":
 HERON: Final = {"type": "image_url", "image_url": {"url": "https://a.example/heron.png"}}
 SURROGATE: Final = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
 
+OPEN: Final = {"type": "object", "properties": {"any": {"type": "object"}}}
 LINE: Final = [{"type": "text", "text": "x-anthropic-billing-header: cc_version=1;"}]
 
 
@@ -196,6 +197,12 @@ MORE: Final[dict[str, Callable[[], Receipt]]] = {
     "reasoning-restored": lambda: asked(thought_of_anthropic(), "openai-chat", "anthropic"),
     "required-filtered": lambda: asked(
         anthropic(tools=[{"name": "f", "input_schema": OPTIONAL}]), "anthropic", "openai-chat"
+    ),
+    "schema-refused": lambda: asked(
+        anthropic(tools=[{"name": "f", "input_schema": OPEN}]),
+        "anthropic",
+        "openai-chat",
+        schema_dialect="sealed",
     ),
     "result-paired": lambda: asked(
         {

@@ -16,7 +16,8 @@ MODULES = sorted(
 
 BEHIND = {
     "cli/test_convert_command.py": """
-        cli/byte_progress.py cli/convert_input.py cli/convert_output.py cli/convert_run.py""",
+        cli/byte_progress.py cli/convert_input.py cli/convert_output.py cli/convert_ray.py
+        cli/convert_run.py""",
     "convert/test_formats.py": """
         convert/formats/*.py convert/transcript.py convert/format.py convert/identifiers.py
         convert/loose_schemas.py convert/plain_turns.py convert/protocol_rows.py

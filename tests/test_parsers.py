@@ -538,3 +538,9 @@ def test_only_declared_tools_tell_a_dialect():
     text = '<tool_call>{"name": "calc", "arguments": {}}</tool_call>'
     assert detect(text, [TOOL]) == "hermes"
     assert detect(text, ["other"]) is None
+
+
+def test_a_stream_is_known_without_its_beginning():
+    block = {"type": "tool_use", "id": "toolu_1", "name": "calc", "input": {}}
+    start = {"type": "content_block_start", "index": 0, "content_block": block}
+    assert detect(f"data: {json.dumps(start)}\n\n") == "anthropic"

@@ -4,7 +4,13 @@ import pytest
 
 from toolglot.ir import CacheMark, Choice, Image, Inline, Message, Text, ToolCall, ToolResult
 from toolglot.registry import get_protocol
-from toolglot.source_paths import inner_path, places_of_choices, places_of_messages, system_path
+from toolglot.source_paths import (
+    StreamPlaces,
+    inner_path,
+    places_of_choices,
+    places_of_messages,
+    system_path,
+)
 from toolglot.translate import translate_request, translate_response
 
 CALL = ToolCall(id="c1", name="f")
@@ -131,3 +137,21 @@ def test_what_an_encoder_joins_is_named_where_the_source_has_it():
     for target in ("gemini", "ollama"):
         _, receipt = translate_request(body, source="openai-chat", target=target)
         assert [n.path for n in receipt if n.code == "text-joined"] == ["messages[2]"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "text", "call"),
+    [
+        ("anthropic", "content[0]", "content[1]"),
+        ("openai-chat", "choices[0].message.content", "choices[0].message.tool_calls[0]"),
+        ("gemini", "candidates[0].content.parts[0]", "candidates[0].content.parts[1]"),
+        ("ollama", "message.content", "message.tool_calls[0]"),
+    ],
+)
+def test_parts_of_a_stream_stand_where_they_would_in_a_whole_answer(protocol, text, call):
+    places = StreamPlaces(surface(protocol))
+    for part in (Text(text=""), CALL):
+        places.add(part, 0)
+    assert (places.at(0), places.at(1), places.of_call("c1")) == (text, call, call)
+    assert places.at(2) is None
+    assert places.of_call("c2") is None

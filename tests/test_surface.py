@@ -73,7 +73,7 @@ def test_words_are_known_ones(surface):
     assert surface.tools.kinds <= {"function", "custom", "namespace"}
     assert surface.tools.choices <= {
         *("auto", "required", "none", "tool"),
-        *("allowed", "allowed.auto", "allowed.required"),
+        *("allowed", "allowed.auto", "allowed.required", "any"),
     }
     assert surface.reasoning.controls <= REASONING
     assert surface.outputs <= {"text", "json", "schema"}

@@ -6,7 +6,8 @@ as the whole address of a request (`/v1/chat/completions`). `resolve` gives the 
 protocol is spoken, which ends where the protocol's own words begin. In this order:
 
 1. The address of a request of the protocol itself is taken exactly as it is.
-2. What is known about a host (`profiles.toml`) decides where the protocol is on it.
+2. What is known about a host (`profiles.toml`) decides where the protocol is on it; a version alone
+   is no path there, unless the vendor has it so.
 3. A host alone gets the protocol's version; the version of another protocol is replaced by it.
 4. Any other path is the vendor's and stays. If it has no version at its end, the version follows
    that the protocol's SDK adds to every base URL, if it adds one.
@@ -108,6 +109,8 @@ def endpoints_at(base_url: str, profile: Profile, protocol: str | None) -> Itera
     usual = ServerUrl.of(profile.endpoint().base_url)
     known = [e for e in profile.endpoints if ServerUrl.of(e.base_url).origin == usual.origin]
     own_host = _matches(usual.origin, address.origin)
+    if own_host:
+        path = _meant(path, known)
     stem, version = _split_version(path, known)
     if not path and not own_host:
         stem = _stem_of(profile.endpoint())
@@ -205,6 +208,7 @@ def _usual_path(path: str, protocol: str) -> str:
 def _known_path(path: str, protocol: str, known: Iterable[Endpoint]) -> str:
     """The path of a protocol on a host of which some endpoints are known."""
     known = tuple(known)
+    path = _meant(path, known)
     if not _is_known(path, known):
         return _usual_path(path, protocol)
     stem, version = _split_version(path, known)
@@ -215,6 +219,11 @@ def _known_path(path: str, protocol: str, known: Iterable[Endpoint]) -> str:
     if version:
         return _usual_path(path, protocol)
     return stem + _versions(protocol)[0]
+
+
+def _meant(path: str, known: Iterable[Endpoint]) -> str:
+    """A path without a version that is all of it, where the vendor has another path before it."""
+    return "" if path in _all_versions() and "" not in map(_stem_of, known) else path
 
 
 def _is_known(path: str, known: Iterable[Endpoint]) -> bool:

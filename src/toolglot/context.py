@@ -27,6 +27,7 @@ from toolglot.receipt import CATALOGUE, Code, Note, Receipt, Severity
 from toolglot.rules import ToolRules
 from toolglot.source_paths import (
     Places,
+    StreamPlaces,
     inner_path,
     message_holder,
     part_paths,
@@ -38,6 +39,10 @@ from toolglot.undo import Undo
 
 DEFAULT_DIALECT: Final = "hermes"
 """The dialect in which tools are described in the prompt: the most common one."""
+
+
+DEFAULT_LIMIT: Final = 8192
+"""Tokens of an answer where a limit has to be said and nothing is known of the model."""
 
 
 class ProviderOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,7 +94,7 @@ class Options(ProviderOptions, frozen=True, kw_only=True):
     strict: bool = False
     """Reject a translation that loses meaning."""
 
-    max_tokens: int = 8192
+    max_tokens: int = DEFAULT_LIMIT
     """Sent to a target that requires a limit when the source gave none."""
 
     model: str | None = None
@@ -233,6 +238,7 @@ class Context:
         "asked",
         "declared",
         "hides_usage",
+        "is_renumbered",
         "kept_state",
         "known",
         "made_here",
@@ -245,6 +251,7 @@ class Context:
         "setting_paths",
         "source",
         "spelled",
+        "streamed",
         "target",
         "tool_paths",
         "tool_steps",
@@ -274,10 +281,9 @@ class Context:
         self.declared: tuple[Tool, ...] | None = None
         """The tools as they were sent to the provider; for an answer, if the request is known."""
         self.queued: tuple[ToolCall, ...] = ()
-        self.made_here = False
-        self.hides_usage = False
-        """The client did not ask for the usage that a stream tells."""
-        """Whether no provider gave the answer."""
+        self.made_here = self.hides_usage = self.is_renumbered = False
+        """Whether no provider gave the answer; whether the client did not ask for the usage that a
+        stream tells; whether a pass has given, or may give, the parts of a stream other numbers."""
         self.kept_state: dict[str, str] | None = None
         """The reasoning state of the answer for clients that do not return it, by key; None: it is
         not kept."""
@@ -288,6 +294,8 @@ class Context:
         """The source paths of settings that the client wrote in another member than usual."""
         self.members: dict[str, str] = {}
         """Paths of what an answer says in another place than usual; see `answer_at`."""
+        self.streamed: StreamPlaces | None = None
+        """Where the parts of a stream would stand in the source, if it came whole."""
         self.places: Places | None = None
         """Where the parts of a request or of a whole answer stand in the source."""
         self.known: object = None
@@ -453,7 +461,12 @@ class Context:
         if self.source is None:
             return getattr(part, "id", None) or type(part).__name__.lower()
         path = self.places.of(part) if self.places is not None else None
-        return self.source.messages.path if path is None else path
+        if path is None and self.streamed is not None:
+            path = self.streamed.of_call(part.id) if isinstance(part, ToolCall) else None
+            return path or self.answer_at()
+        if path is not None:
+            return path
+        return self.source.messages.path if self.places is None else self.places.path
 
     def where_turn(self, message: Message) -> str:
         """The source path of a message, or of the first one that it was joined from."""
@@ -463,14 +476,28 @@ class Context:
         return self.source.messages.path if path is None else path
 
     def part_at(self, index: int) -> str:
-        """The source path of a part of the answer; of a stream, its number."""
+        """The source path of a part of the answer; of a stream, as if it came whole."""
         if self.whole is None:
-            return f"part {index}"
+            return self._streamed_at(index)
         part, choice, place = self.whole.part(index)
         path = None
         if self.places is not None:
             path = self.places.of(part) or self.places.at(choice, place)
         return self.answer_at() if path is None else path
+
+    def _streamed_at(self, index: int) -> str:
+        """The path of a part of a stream; of the whole message, if numbers have changed."""
+        path = None
+        if self.streamed is not None and not self.is_renumbered:
+            path = self.streamed.at(index)
+        return self.answer_at() if path is None else path
+
+    def came_at(self, index: int) -> str:
+        """The source path of a part of the answer, for a pass that may give parts new numbers."""
+        path = None
+        if self.whole is None and self.streamed is not None:
+            path = self.streamed.at(index)
+        return self.part_at(index) if path is None else path
 
     def cited_at(self, index: int) -> str:
         """The source path of the citations of a part of the answer."""
@@ -485,7 +512,9 @@ class Context:
         if source is None:
             return field
         if field:
-            return self.members.get(field) or source.answer_members.get(field, field).format(choice)
+            if field in self.members:
+                return self.members[field]
+            return source.answer_members.get(field, field).format(choice)
         return source.messages.answer_path.format(choice) or source.messages.content
 
     def tool_at(self, index: int) -> str:

@@ -281,6 +281,11 @@ class Exchange:
         except DecodeError:
             return None
 
+    @property
+    def refused_features(self) -> frozenset[str]:
+        """Features that clients choose in headers, and that the provider does not accept."""
+        return self._ctx.surfaces[1].form.refused_features
+
     def decode_request(self, body: bytes, path: str = "") -> Request:
         """What a client asked, for whoever answers it without a provider, or changes it first."""
         self._begin(body, path)

@@ -128,6 +128,9 @@ CATALOGUE: Final[dict[str, Code]] = {
     "format-dropped": Code(
         "info", "the target does not know a format in the schema, so it was dropped"
     ),
+    "output-described": Code(
+        "lossy", "the target cannot be asked for this form of output, so a text asks for it"
+    ),
     "strict-dropped": Code("lossy", "the target cannot enforce this strict schema"),
     "required-filtered": Code(
         "info", "parameters described as optional are no longer listed as required"

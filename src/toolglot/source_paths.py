@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolglot.ir import (
     Audio,
@@ -20,6 +21,7 @@ from toolglot.ir import (
     Part,
     Reasoning,
     Refusal,
+    Remote,
     Text,
     ToolCall,
     ToolResult,
@@ -48,18 +50,22 @@ class Places:
 
     __slots__ = (
         "_by_call", "_by_message", "_by_part", "_choices", "_is_read", "_make", "_messages",
-        "_moved", "_paths", "_surface",
+        "_moved", "_paths", "_surface", "path",
     )  # fmt: skip
 
     def __init__(
         self,
         surface: Surface,
         make: Callable[[], Sequence[Holder]],
-        messages: tuple[Message, ...] = (),
+        messages: tuple[Message, ...] | None = None,
     ) -> None:
+        support = surface.messages
+        answer = support.answer_path.format(0) or support.content
         self._surface = surface
+        self.path = answer if messages is None else support.path
+        """Where all parts stand that are found nowhere."""
         self._make = make
-        self._messages = messages
+        self._messages = messages or ()
         self._is_read = False
         self._choices: dict[int, list[tuple[Holder, int]]] = {}
         """All parts, by the choice that they are in."""
@@ -154,6 +160,58 @@ def places_of_choices(surface: Surface, choices: tuple[Choice, ...]) -> Places:
         ]
 
     return Places(surface, make)
+
+
+class StreamPlaces:
+    """The places of the parts of a stream, as they would stand in the answer if it came whole."""
+
+    __slots__ = ("_calls", "_started", "_surface")
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        self._started: list[tuple[int, Part, str]] = []
+        """Of each part its choice, the part without what it holds, and its path if that is told."""
+        self._calls: dict[str, int] = {}
+
+    def add(self, part: Part, choice: int, path: str = "") -> None:
+        """Remember the part that starts next."""
+        if isinstance(part, ToolCall):
+            self._calls[part.id] = len(self._started)
+        self._started.append((choice, _without_content(part), path))
+
+    def at(self, index: int) -> str | None:
+        """The path of a part, by its number in the stream."""
+        if index >= len(self._started):
+            return None
+        choice, _, told = self._started[index]
+        if told:
+            return told
+        mine = [at for at, each in enumerate(self._started) if each[0] == choice]
+        parts = tuple([self._started[at][1] for at in mine])
+        support = self._surface.messages
+        holder = Holder(support.answer_path.format(choice), parts, not support.holds_calls)
+        return part_paths(self._surface, holder)[mine.index(index)]
+
+    def of_call(self, call_id: str) -> str | None:
+        """The path of a call."""
+        index = self._calls.get(call_id)
+        return None if index is None else self.at(index)
+
+
+def _without_content(part: Part) -> Part:
+    """A part of the same kind that holds nothing long."""
+    if isinstance(part, Opaque):
+        return replace(part, value={})
+    return _EMPTY.get(type(part), part)
+
+
+_EMPTY: Final[dict[type[Part], Part]] = {
+    Image: Image(source=Remote(url="")),
+    Audio: Audio(source=Remote(url="")),
+    Document: Document(source=Remote(url="")),
+    Text: Text(text=""),
+    Reasoning: Reasoning(),
+}
 
 
 def message_holder(surface: Surface, number: int, message: Message) -> Holder:

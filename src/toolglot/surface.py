@@ -202,8 +202,9 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
     """What becomes of the effort of reasoning where functions are declared: it stays, must not be
     said, or must be said to be `none`."""
 
-    hosted_alone: bool = False
-    """It takes tools of its own only where no functions are declared."""
+    hosted_alone: Literal["never", "translated", "always"] = "never"
+    """Whether it takes tools of its own only where no functions are declared: never, unless its own
+    clients say how, or always."""
 
     outputs: frozenset[str] | None = None
     """Output formats that are accepted where tools are declared; None: all."""
@@ -216,7 +217,7 @@ class ToolSupport(Struct, frozen=True, kw_only=True):
 
     choices: frozenset[str] = frozenset({"auto", "required", "none", "tool"})
     """Tool choices; `allowed` means that auto and required can be narrowed to names,
-    `allowed.required` that only required can."""
+    `allowed.required` that only required can, `any` that it is another word for required."""
 
     needs_schema: bool = False
     """A function must have a schema, also if it takes nothing."""
@@ -264,6 +265,9 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
     most_optional: int | None = None
     """How many optional parameters all strict tools may have; None: any number."""
 
+    most_unions: int | None = None
+    """How many parameters of all strict tools may have one of several types; None: any number."""
+
     booleans: bool = True
     """Schemas inside a tool's may be `true` or `false`."""
 
@@ -273,6 +277,15 @@ class SchemaSupport(Struct, frozen=True, kw_only=True):
 
     object_root: bool = False
     """A tool's schema is an object at its top, and no union around one."""
+
+    spelled_out: bool = False
+    """A tool's schema has `properties` at its top, and every list has `items`, if only empty."""
+
+    member_rule: IdentifierRule | None = None
+    """The names of a tool's parameters that it takes; None: any."""
+
+    output_object: bool = False
+    """Structured output, too, is an object at its top."""
 
     openapi: bool = False
     """Its clients may write schemas as OpenAPI does."""
@@ -294,7 +307,8 @@ class MediaSupport(Struct, frozen=True, kw_only=True):
     """The result of a call that failed may hold more than text."""
 
     fields: frozenset[str] = frozenset({"name"})
-    """What can be said of a medium: its `name`, the `detail` in which to look at it."""
+    """What can be said of a medium: its `name`, the `detail` in which to look at it, the media type
+    of what is behind a URL (`url_type`)."""
 
     paths: Mapping[str, str] = {}
     """Where those stand in a part, if not under their own names."""
@@ -480,6 +494,9 @@ class SamplingSupport(Struct, frozen=True, kw_only=True):
     """The longest text of a setting that names somebody or something, by its name in the
     interlingua."""
 
+    metadata: Mapping[str, int] = {}
+    """How many `pairs` metadata may have, and how long a `key` and a `value` may be."""
+
     user_chars: str | None = None
     """The characters that the name of a user may have, as in a regular expression between brackets;
     None: any."""
@@ -506,6 +523,10 @@ class FormSupport(Struct, frozen=True, kw_only=True):
 
     adds: Mapping[str, str] = {}
     """Members that are written with every request."""
+
+    refused_features: frozenset[str] = frozenset()
+    """Names of features, in the headers by which clients choose some, that are not accepted; with
+    wildcards."""
 
 
 class BodySupport(Struct, frozen=True, kw_only=True):

@@ -115,7 +115,7 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     """A request that stays in its protocol as its provider accepts it; None: that is as it came."""
     restricted = restrict_request(apply_rules(request, ctx), ctx)
     _, target = ctx.surfaces
-    if restricted is request and not _respells(target) and target.form == _OWN_FORM:
+    if restricted is request and not _respells(request, target) and target.form == _OWN_FORM:
         return None
     if ctx.options.model is not None:
         restricted = replace(restricted, model=ctx.options.model)
@@ -125,13 +125,17 @@ def restrict_wire(request: Request, body: Json, ctx: Context) -> WireRequest | N
     return None if is_same else _formed(wire, restricted, ctx)
 
 
-def _respells(target: Surface) -> bool:
-    """Whether members may have other names, or none, for this provider when they are written."""
-    reasoning = target.reasoning
+def _respells(request: Request, target: Surface) -> bool:
+    """Whether members may have other names, or none, for this provider when they are written, or
+    stand in other places since they were read.
+    """
+    reasoning, choice = target.reasoning, request.tool_choice
     renames = target.limits.name or reasoning.member or reasoning.switch or reasoning.stand_in
     return (
         bool(renames or target.sampling.renamed or target.body.dropped)
         or target.known_keys is not None
+        or target.messages.items is not None
+        or (choice is not None and bool(choice.extras))
     )
 
 

@@ -22,7 +22,8 @@ def fill(name, protocol=None, *, model="some/model", **changes):
 @pytest.mark.parametrize(("client", "protocol"), ROWS)
 def test_every_row_says_address_key_and_model(client, protocol):
     filled = launch(client, protocol, **WHERE, model="some/model")
-    said = json.dumps([filled.environment, filled.arguments])
+    files = [file.content for file in filled.files.values()]
+    said = json.dumps([filled.environment, filled.arguments, files])
     assert protocol in PROTOCOLS
     assert "http://127.0.0.1:1234" in said
     assert "1234//" not in said
@@ -87,3 +88,33 @@ def test_settings_that_cannot_be_read_are_left_out(tmp_path, text):
 
 def test_how_to_install():
     assert CLIENTS["codex"].install == "npm install -g @openai/codex"
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
+def test_every_row_says_what_was_tried(client):
+    assert client.version
+    assert client.tried
+    assert client.install.endswith(client.package)
+
+
+def test_text_and_lists_are_files_too(tmp_path):
+    files = fill("llm").files
+    assert written(files["llm/default_model.txt"], tmp_path) == b"some/model"
+    [model] = json.loads(written(files["llm/extra-openai-models.yaml"], tmp_path))
+    assert model["api_base"] == "http://127.0.0.1:1234/v1"
+
+
+def test_models_and_settings_of_pi_are_kept(tmp_path):
+    own = tmp_path / ".pi" / "agent"
+    own.mkdir(parents=True)
+    (own / "models.json").write_text('{"providers": {"mine": {"baseUrl": "http://mine"}}}')
+    (own / "settings.json").write_text('{"theme": "dark"}')
+    files = fill("pi").files
+    models = json.loads(written(files["pi/models.json"], tmp_path))
+    assert set(models["providers"]) == {"mine", "toolglot"}
+    assert json.loads(written(files["pi/settings.json"], tmp_path)) == {"theme": "dark"}
+
+
+def test_a_client_that_is_called_otherwise():
+    assert CLIENTS["continue"].command == "cn"
+    assert CLIENTS["aider"].install == "pipx install aider-chat"

@@ -261,6 +261,30 @@ def test_the_list_of_formats(capsys):
     assert "sharegpt" in capsys.readouterr().out
 
 
+def test_a_folder_of_recordings(tmp_path):
+    folder = tmp_path / "0001-req_1"
+    meta = {"request_id": "req_1", "client": "openai-chat", "provider": "anthropic"}
+    answer = {
+        "id": "x",
+        "model": "m",
+        "choices": [{"index": 0, "message": WEATHER["messages"][-1]}],
+    }
+    files = {
+        "meta.json": meta,
+        "client.request.json": {**WEATHER, "model": "m", "messages": WEATHER["messages"][:-1]},
+        "client.response.json": answer,
+        "upstream.request.json": {},
+        "receipt.json": [],
+    }
+    for name, value in files.items():
+        written(folder / name, value)
+    out = tmp_path / "out.jsonl"
+    assert convert(tmp_path, "--to", "openai", "--out", out) == 0
+    assert [m["content"] for m in read(out)[0]["messages"]][-1] == "It rains."
+    with pytest.raises(SystemExit):
+        convert(out, "--to", "recording")
+
+
 # --- sessions of agents ---------------------------------------------------------------------------
 
 

@@ -12,7 +12,18 @@ URL = ("--gateway", "http://127.0.0.1:1234", "--model", "it's $odd")
 CHAT = ("--protocol", "openai-chat")
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+BY_FILE = ("cline", "continue", "pi", "droid", "llm")
+"""Clients that have no variables and no arguments for an address."""
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_a_client_that_needs_a_file_is_refused(cli, name):
+    done = cli("env", name, *URL)
+    assert (done.code, done.out) == (2, b"")
+    assert f"use `toolglot run {name}`" in done.err
+
+
+@pytest.mark.parametrize("name", [name for name in CLIENTS if name not in BY_FILE])
 def test_lines_can_be_pasted_into_a_shell(cli, name):
     lines = cli("env", name, *URL).out.decode()
     script = f"{lines}\nenv -0\n"

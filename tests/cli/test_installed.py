@@ -5,6 +5,7 @@ import pytest
 
 from toolglot import __version__
 from toolglot.cli import installed
+from toolglot.cli.clients import CLIENTS
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def test_clients(program, monkeypatch):
     program("codex", "echo codex-cli 0.166.0-alpha.1")
     program("gemini", "echo hello")
     program("qwen", "while :; do :; done")
-    assert installed.clients() == {
+    found = installed.clients()
+    assert [name for name in CLIENTS if name not in found] == []
+    assert {name: found[name] for name in list(CLIENTS)[:5]} == {
         "claude": "2.1.197",
         "codex": "0.166.0-alpha.1",
         "gemini": "of unknown version",

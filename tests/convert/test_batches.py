@@ -83,3 +83,19 @@ def test_what_goes_between_processes_can_be_pickled():
     wanted = Wanted(target="openai", filters=(parse_filter("has-calls"),))
     result = convert_batch(lines(WEATHER, b"x"), wanted)
     assert pickle.loads(pickle.dumps((wanted, result))) == (wanted, result)
+
+
+def test_a_mistake_of_ours_costs_one_row(monkeypatch):
+    from toolglot.convert import batches
+
+    real = batches.convert_rows
+
+    def wrong(rows, *more, **options):
+        if len(rows[0]["messages"]) > 5:
+            raise KeyError("oops")
+        return real(rows, *more, **options)
+
+    monkeypatch.setattr(batches, "convert_rows", wrong)
+    result = convert_batch(lines(RICH, WEATHER), Wanted(target="openai"))
+    assert [row.line for row in result.good] == [2]
+    assert result.bad[0].reason == "a mistake of toolglot: KeyError: 'oops'"

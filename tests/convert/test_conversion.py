@@ -7,7 +7,7 @@ from tests.convert.conversations import RICH, WEATHER, in_format, read, rows, sa
 from toolglot.convert import FORMATS, RecordedConversation, convert_rows, get_format
 from toolglot.errors import InexpressibleError, UntranslatableError
 
-ALL = list(FORMATS.values())
+ALL = [each for each in FORMATS.values() if each.writable]
 QUESTIONS = {"xlam", "bfcl"}
 """One question and its calls, without answers."""
 AGENTS = {each.name for each in ALL if each.client}
@@ -116,3 +116,10 @@ def test_a_conversation_is_a_value():
     assert isinstance(conversation, RecordedConversation)
     with pytest.raises(AttributeError):
         conversation.facts = {}
+
+
+def test_a_schema_that_is_written_out_is_noted():
+    tool = {"type": "function", "function": {"name": "book"}}
+    row = {"messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}
+    done = convert_rows([row], get_format("openai"), get_format("sharegpt"))
+    assert "schema-default" in done.receipt.codes()

@@ -11,10 +11,12 @@ from toolglot.context import Context
 from toolglot.convert import FORMATS, UnknownFormatError, convert_rows, get_format, recognise
 from toolglot.convert.loose_schemas import flat_to_schema, schema_to_flat, to_json_schema
 from toolglot.convert.transcript import turn_of, with_turn
+from toolglot.dialects.table import DIALECTS
 from toolglot.errors import DecodeError, InexpressibleError
 from toolglot.ir import ToolCall
 
 FILES = Path(__file__).parent / "files"
+WRITTEN = [name for name, each in FORMATS.items() if each.writable]
 STORY = [
     ("user", "How is the weather in Oslo?"),
     ("call", "get_weather", {"city": "Oslo"}),
@@ -22,6 +24,8 @@ STORY = [
     ("assistant", "It rains."),
 ]
 BESIDE = {"system", "thought", "~tool"}
+UNWRITABLE: set[str] = set()
+"""Dialects that have no text for the call."""
 UNNAMED = {"trl", "mistral"}
 """They look like another format and have to be named."""
 
@@ -45,20 +49,20 @@ def told(conversation):
     return [each for each in spoken if each[0] not in BESIDE]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_every_format_tells_the_story(name):
     story = STORY[:2] if name in {"xlam", "bfcl"} else STORY
     assert told(loaded(name)) == story
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_every_format_is_recognised(name):
     found, why = recognise(rows_of(name))
     assert found.name == ("openai" if name in UNNAMED else name)
     assert why
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_what_a_file_says_is_written_again(name):
     form = get_format(name)
     rows = rows_of(name)
@@ -66,7 +70,7 @@ def test_what_a_file_says_is_written_again(name):
     assert told(read(again.rows, form)) == told(read(rows, form))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize("rows", [[{}], [{"messages": 1}], [{"messages": [1]}], [{"steps": {}}]])
 def test_what_is_something_else_is_refused_and_not_recognised(name, rows):
     assert recognise(rows) is None
@@ -77,7 +81,7 @@ def test_what_is_something_else_is_refused_and_not_recognised(name, rows):
     assert not done.conversation.messages
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"claude-code", "codex", "opencode"}))
+@pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"claude-code", "codex", "opencode"}))
 def test_tools_have_schemas_of_json(name):
     tools = loaded(name).request.tools
     for tool in tools:
@@ -259,3 +263,87 @@ def test_flat_parameters_both_ways():
     assert schema_to_flat(schema) == (flat, True)
     nested = {"type": "object", "properties": {"a": {"type": "object", "properties": {}}}}
     assert schema_to_flat(nested)[1] is False
+
+
+def test_gemini_cli_in_one_document_as_older_versions_have_it():
+    form = get_format("gemini-cli")
+    about, *lines = convert_rows(rows_of("gemini-cli"), form, form).rows
+    assert told(read([{**about, "messages": lines}], form)) == STORY
+    assert about["summary"] == "The weather in Oslo"
+
+
+def test_pictures_in_results_of_opencode():
+    row = rows_of("opencode")[0]
+    state = row["messages"][1]["parts"][2]["state"]
+    state["attachments"] = [
+        {"type": "file", "mime": "image/png", "url": "data:image/png;base64,AA"}
+    ]
+    form = get_format("opencode")
+    done = convert_rows([row], form, get_format("anthropic"))
+    assert '"data": "AA"' in json.dumps(done.rows)
+    assert "base64,AA" in json.dumps(convert_rows([row], form, form).rows)
+
+
+def test_ids_of_opencode_are_in_order_because_it_sorts_by_them():
+    rows, _ = in_format(RICH, get_format("opencode"))
+    messages = rows[0]["messages"]
+    assert [m["info"]["id"] for m in messages] == sorted(m["info"]["id"] for m in messages)
+    for message in messages:
+        names = [part["id"] for part in message["parts"]]
+        assert names == sorted(names)
+
+
+# --- texts in dialects ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_as_text(dialect):
+    form = get_format(f"text:{dialect}")
+    try:
+        rows, receipt = in_format(WEATHER, form)
+    except InexpressibleError:
+        assert dialect in UNWRITABLE
+        return
+    back = convert_rows(rows, form, get_format("openai"))
+    assert receipt.losses == back.receipt.losses == ()
+    assert said(read(back.rows, get_format("openai"))) == said(
+        read([WEATHER], get_format("openai"))
+    )
+
+
+def test_a_dialect_that_nobody_knows():
+    with pytest.raises(UnknownFormatError, match="text:DIALECT"):
+        get_format("text:klingon")
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_recordings_of_the_gateway(streamed):
+    request = rows_of("anthropic")[0] | {"model": "a-model", "max_tokens": 100}
+    answer = request["messages"].pop()
+    usage = {"input_tokens": 3, "output_tokens": 4}
+    block = {"type": "text", "text": answer["content"]}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "a-model"}
+    whole = {**message, "content": [block], "stop_reason": "end_turn", "usage": usage}
+    stream = "".join(
+        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+        for event in (
+            {"type": "message_start", "message": {**message, "content": [], "usage": usage}},
+            {"type": "content_block_start", "index": 0, "content_block": {**block, "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {**block, "type": "text_delta"}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+            {"type": "message_stop"},
+        )
+    )
+    meta = {"request_id": "req_1", "client": "anthropic", "provider": "openai-chat"}
+    row = {"meta": meta, "request": request, "response": stream if streamed else whole}
+    found, _ = recognise([row])
+    assert found.name == "recording"
+    done = convert_rows([row], found, get_format("atif"))
+    assert told(done.conversation) == STORY
+    assert done.rows[0]["session_id"] == "req_1"
+    assert done.rows[0]["steps"][-1]["metrics"]["completion_tokens"] == 4
+    assert [note.path for note in done.receipt.losses] == ["max_tokens"]

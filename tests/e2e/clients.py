@@ -38,7 +38,10 @@ _HEADLESS: dict[str, Callable[[str], list[str]]] = {
 }  # fmt: skip
 """Arguments for one prompt without questions."""
 
-_QUIET = {
+TRIED = tuple(_HEADLESS)
+"""Clients that play the scenarios."""
+
+QUIET = {
     "CI": "1",
     "NO_COLOR": "1",
     "TERM": "dumb",
@@ -134,8 +137,33 @@ class Ran:
     seconds: float
 
 
+_RESUMING: dict[str, Callable[[str], list[str]]] = {
+    "claude": lambda session: ["--resume", session],
+    "codex": lambda session: ["resume", session],
+}
+"""More arguments, before the prompt, to go on with a session."""
+
+
+def headless(name: str, prompt: str, session: str = "") -> list[str]:
+    """Arguments for one prompt without questions, of a session if there is one."""
+    arguments = _HEADLESS[name](prompt)
+    place = arguments.index(prompt)
+    more = _RESUMING[name](session) if session else []
+    # Claude Code has its prompt behind `-p`; Codex takes it last.
+    place = place + 1 if name == "claude" else place
+    return [*arguments[:place], *more, *arguments[place:]]
+
+
 async def drive(
-    name: str, protocol: str, *, url: str, model: str, prompt: str, root: Path, limit: float
+    name: str,
+    protocol: str,
+    *,
+    url: str,
+    model: str,
+    prompt: str,
+    root: Path,
+    limit: float,
+    session: str = "",
 ) -> Ran:
     """Run a client with `toolglot run`, in a home of its own below `root`, and wait for its end."""
     home, work, bin_ = (root / each for each in ("home", "work", "bin"))
@@ -151,9 +179,9 @@ async def drive(
     )
     command = [
         sys.executable, "-m", "toolglot", "run", name, "--protocol", protocol, "--gateway", url,
-        "--model", model, "--", *_HEADLESS[name](prompt),
+        "--model", model, "--", *headless(name, prompt, session),
     ]  # fmt: skip
-    environment = _QUIET | {
+    environment = QUIET | {
         "HOME": str(home),
         "PATH": f"{bin_}:{os.environ['PATH']}",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

@@ -55,13 +55,15 @@ class _Collector:
             Path(self._file).write_text(text, encoding="utf-8")
 
     def _page(self) -> list[str]:
+        from tests.e2e.clients import TRIED
         from tests.upstreams.scenarios import SCENARIOS
         from tests.upstreams.strict.check import AS_OF
         from tests.upstreams.strict.upstreams import IN_TRIALS
 
         from toolglot.cli.clients import CLIENTS
 
-        versions = ", ".join(f"{each.title} {each.version}" for each in CLIENTS.values())
+        tried = (CLIENTS[name] for name in TRIED)
+        versions = ", ".join(f"{each.title} {each.version}" for each in tried)
         outcomes = [
             c for rows in self._cells.values() for row in rows.values() for c in row.values()
         ]

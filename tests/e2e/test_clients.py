@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 from tests.e2e import through
-from tests.e2e.clients import UnavailableError, program
+from tests.e2e.clients import TRIED, UnavailableError, program
 from tests.e2e.trial import Trial, attempt
 from tests.upstreams.scenarios import SCENARIOS
 from tests.upstreams.strict.upstreams import (
@@ -34,6 +34,7 @@ TRIALS = [
     Trial(client, protocol, upstream, scenario, asks)
     for scenario in SCENARIOS
     for client, row in CLIENTS.items()
+    if client in TRIED
     for asks in ("", *OWN_MODELS.get(client, ()))
     if (client, asks, scenario) not in BLIND
     for protocol in row.setups

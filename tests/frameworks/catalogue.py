@@ -184,8 +184,6 @@ FRAMEWORKS = {
 
 _SPLIT = "results of parallel calls are returned one by one"
 _RANDOM = "parallel calls of a stream are returned in random order"
-_MERGED = "several turns of the model are returned as one, so the state of the later ones is lost"
-_TWICE = "a call after reasoning is returned twice"
 _HELPERS = "returns members that its own helper for streams added"
 _ONE_CALL = "parallel calls of an Ollama stream become one"
 KNOWN: dict[tuple[str, ...], str] = {
@@ -195,22 +193,26 @@ KNOWN: dict[tuple[str, ...], str] = {
     ("haystack", "gemini", "rounds"): _SPLIT,
     ("haystack", "openai-responses", "parallel/stream"): _RANDOM,
     ("haystack", "openai-responses", "rounds/stream"): _RANDOM,
-    ("mastra", "anthropic", "reason"): _MERGED,
-    ("mastra", "openai-chat", "reason"): _MERGED,
-    ("mastra", "gemini", "one/stream"): _TWICE,
-    ("mastra", "gemini", "rounds/stream"): _TWICE,
-    ("mastra", "gemini", "reason/stream"): _TWICE,
-    ("google_adk", "ollama", "parallel/stream"): _ONE_CALL,
-    ("google_adk", "ollama", "rounds/stream"): _ONE_CALL,
 }
 """What fails without the gateway as well, by framework, protocol and scenario: why.
 
 With `/stream` or `/whole` behind the scenario, only one of the two.
 """
-KNOWN_NATIVE: dict[tuple[str, str], str] = {
-    ("node_sdks", "openai-chat"): _HELPERS,
-    ("node_sdks", "openai-responses"): _HELPERS,
-    ("litellm", "openai-chat"): "returns messages with members that the upstream refuses",
-    ("llama_index", "openai-responses"): "sends null as the user, which the upstream refuses",
+KNOWN_NATIVE: dict[tuple[str, str, str], str] = {
+    ("node_sdks", "openai-chat", "stream"): _HELPERS,
+    ("node_sdks", "openai-responses", "stream"): _HELPERS,
+    ("litellm", "openai-chat", "whole"): "returns members of its own, which the upstream refuses",
 }
 """The same with an upstream of the framework's own protocol, where requests pass as they are."""
+_MERGED = "several turns of the model come back as one, and only the state of the first is found"
+_TWICE = "a call after reasoning comes back twice"
+UNSOLVED: dict[tuple[str, ...], str] = {
+    ("mastra", "anthropic", "reason"): _MERGED,
+    ("mastra", "openai-chat", "reason"): _MERGED,
+    ("mastra", "gemini", "one/stream"): _TWICE,
+    ("mastra", "gemini", "rounds/stream"): _TWICE,
+    ("mastra", "gemini", "reason/stream"): _TWICE,
+}
+"""What works without the gateway, and not yet through it with every upstream: it counts as not ok,
+but does not stop a build.
+"""

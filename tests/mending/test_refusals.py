@@ -36,6 +36,7 @@ BODIES = {
         "parallel_tool_calls": False,
         "prompt_cache_retention": "24h",
         "web_search_options": {},
+        "include_reasoning": True,
     },
     "anthropic": {
         "model": "m",
@@ -128,6 +129,28 @@ LEARNED = {
     "tool-types-discriminator": [FUNCTIONS] * 2,
     "hosted-tool": [{"tools.own": []}],
     "input-items": [{"messages.items": []}] * 4,
+    "reasoning-format-twice": [{"body.dropped": ["include_reasoning"]}],
+    "limit-given-twice": [{"limits.name": "max_completion_tokens"}],
+    "hosted-tool-alone": [{"tools.hosted_alone": "always"}] * 4,
+    "schema-output-root": [{**ENFORCED, "schema.output_object": True}],
+    "schema-spelled-out": [ENFORCED] * 2,
+    "schema-member-names": [
+        {
+            **ENFORCED,
+            "schema.member_rule": {"chars": "a-zA-Z0-9_.-", "first": None, "least": 1, "most": 64},
+        }
+    ],
+    "schema-sealed": [ENFORCED] * 3,
+    "choice-any": [{"tools.choices": ["auto", "none", "required", "tool"]}] * 3,
+    "feature-unknown": [
+        {
+            "form.refused_features": [
+                "prompt-caching-scope-2026-01-05",
+                "structured-outputs-2025-12-15",
+            ]
+        }
+    ],
+    "feature-invalid": [{"form.refused_features": ["*"]}],
     "schema-root": [ENFORCED] * 6,
     "schema-keywords-gemini": [{"schema.tools": "openapi", **ENFORCED}] * 2,
     "schema-subset": [{"schema.tools": "subset", **ENFORCED}] * 2,
@@ -261,7 +284,7 @@ def test_many_providers_are_understood():
         "Request contains an invalid argument.",
         "You uploaded an unsupported image.",
         "The request is invalid. Please check the request and try again.",
-        "Invalid value for 'content': expected a string, got null.",
+        "Invalid value for 'voice': expected a string, got null.",
         "Unsupported parameter: 'messages'. In the Responses API, this parameter has moved.",
         "Unknown parameter: 'model'.",
         "messages: Extra inputs are not permitted",

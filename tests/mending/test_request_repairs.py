@@ -95,6 +95,18 @@ SEEN = {"functionResponse": {"name": "look", "response": {"a": 1}}}
             chat(ASK, {"role": "assistant", "content": " "}, ASK),
             chat(ASK, ASK),
         ),
+        (
+            "blank-text",
+            "openai-chat",
+            chat(ASK, {"role": "assistant", "content": None}, ASK),
+            chat(ASK, ASK),
+        ),
+        (
+            "prefill-space",
+            "anthropic",
+            claude(ASK, {"role": "assistant", "content": "West is \n"}),
+            claude(ASK, {"role": "assistant", "content": "West is"}),
+        ),
     ],
 )
 def test_a_repair(name, protocol, before, after):

@@ -115,13 +115,14 @@ def test_the_nested_copy_is_there_when_asked_for():
 @pytest.mark.parametrize("target", [name for name in NAMES if name != "openai-responses"])
 def test_a_nested_definition_is_accepted_from_responses_clients(target):
     """D-07"""
-    nested = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    schema = {"type": "object", "properties": {}}
+    nested = {"type": "function", "function": {"name": "f", "parameters": schema}}
     wire, receipt = translate_request(
         {"model": "m", "input": "hi", "tools": [nested]}, source="openai-responses", target=target
     )
     [found] = toolglot.decode_request(wire.body, source=target, path=wire.path).tools
     assert isinstance(found, ir.FunctionTool)
-    assert (found.name, found.parameters) == ("f", {"type": "object"})
+    assert (found.name, found.parameters) == ("f", schema)
     assert "spelling-normalised" in codes(receipt)
 
 

@@ -481,7 +481,8 @@ def test_output_with_a_schema_is_not_asked_for_beside_tools_at_groq():
     asked = {**ASK, "tools": [LOOK], "response_format": {"type": "json_object"}}
     _, body, notes = same_protocol("openai-chat", asked, "groq")
     assert "response_format" not in body
-    assert [note.code for note in notes] == ["field-dropped"]
+    assert "JSON and nothing else" in body["messages"][0]["content"]
+    assert [note.code for note in notes] == ["output-described"]
 
 
 def test_strict_is_dropped_where_it_is_unknown():

@@ -223,6 +223,8 @@ async def no_descriptors(settings: Settings) -> Row:
         await asyncio.sleep(2)
         spent = _cpu(pid) - before
         row.check(spent < 1.0, f"{spent:.2f} s of CPU in two seconds")
+        told = lab.log.read_bytes().count(b"no file descriptors are left")
+        row.check(0 < told < 4, f"the log says so, and not every second: {told} times")
         for connection in connections:
             connection.close()
         await until(lambda: lab.gateway.files < 40, 15)

@@ -217,9 +217,9 @@ class _GoesOn:
             if failed:
                 half = len(events) // 2
                 events = [*events[:half], faults.error_event(talk, half)]
-            await turn.head(faults.content(turn, talk)[1])
-            await turn.chunk(b"".join(events))
             with suppress(ConnectionError):
+                await turn.head(faults.content(turn, talk)[1])
+                await turn.chunk(b"".join(events))
                 if kind in ENDLESS:
                     await ENDLESS[kind](turn)
                 else:
@@ -280,10 +280,12 @@ async def leaving(settings: Settings) -> Row:
         nonlocal begun, released
         begun += 1
         half = pieces(talk, asked(talk, turn.path, turn.body))
-        await turn.head(faults.content(turn, talk)[1])
-        await turn.chunk(b"".join(half[: len(half) // 2]))
-        await turn.left()
-        released += 1
+        try:
+            await turn.head(faults.content(turn, talk)[1])
+            await turn.chunk(b"".join(half[: len(half) // 2]))
+            await turn.left()
+        finally:
+            released += 1  # Also if it hung up before anything was said.
 
     async with laboratory(provider=PROMPT) as lab:
         async with lab.connection() as warm:

@@ -122,21 +122,27 @@ EMULATING_PASSES: Final[tuple[RequestPass, ...]] = (
 )
 """What a request needs that stays in its protocol and whose tools are described as text."""
 
+_SCHEMAS: Final = (
+    "schema.booleans schema.enforced schema.formats schema.member_rule schema.object_root "
+    "schema.output schema.spelled_out schema.strict schema.tools"
+)
+"""All facts of schemas but `output_object`, which a client of the protocol knows of itself."""
+
 RESTRICTIONS: Final[tuple[tuple[str, RequestPass], ...]] = (
     ("tools.kinds tools.own", flatten_namespaces),
     ("tools.kinds tools.own", freeform_to_function),
-    ("tools.kinds tools.own", map_provider_tools),
+    ("tools.kinds tools.own tools.hosted_alone", map_provider_tools),
     ("tools.most", limit_tools),
     ("tools.strict_default cache.marks", restrict_details),
     ("tools.needs_schema", require_schemas),
     ("tools.name_rule REPLACED", alias_names),
-    ("schema", narrow_schemas),
-    ("tools.most_strict schema.most_optional", limit_strict),
+    (_SCHEMAS, narrow_schemas),
+    ("tools.most_strict schema.most_optional schema.most_unions", limit_strict),
     ("tools.same_strict", unify_strict),
     ("limits.least", drop_zero_limit),
     ("reasoning", adapt_reasoning),
     ("reasoning", adapt_sampling),
-    ("tools.choices reasoning.bars_forced_tools REPLACED", adapt_choice),
+    ("tools.choices reasoning.bars_forced_tools reasoning.controls REPLACED", adapt_choice),
     ("sampling.dropped", drop_settings),
     ("known_keys messages.known_keys", drop_unknown_members),
     ("sampling.temperature", bound_temperature),
@@ -173,7 +179,9 @@ _IDLE: Final[Mapping[RequestPass, Callable[[Surface, Surface], bool]]] = {
     limit_tools: lambda _, target: target.tools.most is None,
     alias_names: lambda _, target: target.tools.name_rule is None,
     limit_strict: lambda _, target: (
-        target.tools.most_strict is None and target.schema.most_optional is None
+        target.tools.most_strict is None
+        and target.schema.most_optional is None
+        and target.schema.most_unions is None
     ),
     adapt_effort_with_tools: lambda _, target: target.tools.effort == "keep",
     fill_blanks: lambda _, target: target.messages.blank_text,

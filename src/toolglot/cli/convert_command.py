@@ -8,9 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from toolglot.cli.byte_progress import ByteProgress
 from toolglot.cli.common import Commands, add_command, plural, print_table
 from toolglot.cli.convert_input import BAD_ROWS, InputLimits, find_files
 from toolglot.cli.convert_output import FolderOutput, InstallOutput, LinesFile, open_output
+from toolglot.cli.convert_ray import convert_with_ray
 from toolglot.cli.convert_run import Manifest, Run
 from toolglot.convert.batches import Counts, Wanted
 from toolglot.convert.filters import NEED_VALIDATION, Filter, FilterError, parse_filter
@@ -47,6 +49,10 @@ def add(commands: Commands) -> None:
         help="a folder, a file (.jsonl, .jsonl.gz, .xz, .zst, .parquet, .arrow), or `-`",
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; 1 if left out")
+    parser.add_argument(
+        "--engine", choices=("processes", "ray"), default="processes", help="who does the work"
+    )
+    parser.add_argument("--address", help="of a Ray cluster; one is started here if left out")
     parser.add_argument("--receipts", metavar="FILE", help="write what changed, a line for each")
     parser.add_argument(
         "--bad", metavar="FILE", help="write rows that were left out; OUT/bad-rows.jsonl in folders"
@@ -88,8 +94,9 @@ def run(args: argparse.Namespace) -> int:
     files, missing = find_files(args.files)
     output = InstallOutput(get_format(args.target)) if args.install else _output(args)
     folder = args.out if isinstance(output, FolderOutput) else None
-    if args.resume and folder is None:
-        args.refuse("--resume needs --out FOLDER")
+    for option, given in (("--resume", args.resume), ("--engine ray", args.engine == "ray")):
+        if given and folder is None:
+            args.refuse(f"{option} needs --out FOLDER")
     bad = args.bad or (str(Path(folder) / BAD_ROWS) if folder else None)
     said = _Said()
     with ExitStack() as stack:
@@ -105,7 +112,11 @@ def run(args: argparse.Namespace) -> int:
         )
         for path, why in missing:
             said(f"{path}: {why}")
-        work.convert(files)
+        if args.engine == "ray" and folder is not None:
+            bar = stack.enter_context(ByteProgress(sum(file.size for file in files)))
+            convert_with_ray(files, folder, work, args.address, bar.show)
+        else:
+            work.convert(files)
     said.end()
     _report(args, work, len(missing), len(files))
     for hint in getattr(output, "hints", ()):
@@ -127,6 +138,8 @@ def _wanted(args: argparse.Namespace) -> Wanted:
         for name in (args.source, args.target):
             if name not in (_AUTO, None):
                 get_format(name)
+        if not get_format(args.target).writable:
+            args.refuse(f"{args.target} can only be read")
         filters = [parse_filter(text) for text in args.filter]
     except (UnknownFormatError, FilterError) as error:
         args.refuse(str(error))

@@ -35,6 +35,13 @@ _MAGIC: Final = (
 )
 BAD_ROWS: Final = "bad-rows.jsonl"
 """In a folder of output: rows that were left out; never taken as input."""
+_REQUEST, _CONTINUED, _META, _ANSWERS = (
+    "client.request.json",
+    "continued.request.json",
+    "meta.json",
+    "client.response.*",
+)
+"""The files of a recording of the gateway."""
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LOOKED_AT: Final = 64
 """Rows that are read to recognise the format of a file."""
@@ -116,7 +123,9 @@ def _matches(pattern: str) -> Iterator[tuple[Path, str]]:
     if path.is_dir():
         # Links to folders are not followed, so that one to a folder above is no loop.
         files = (each for each in path.rglob("*") if _has_rows(each.name))
-        yield from ((each, pattern) for each in sorted(files) if each.is_file() or _dangles(each))
+        for each in sorted(files):
+            if (each.is_file() or _dangles(each)) and _is_main_file(each):
+                yield each, pattern
         return
     parts = path.parts
     first = next((index for index, part in enumerate(parts) if re.search(r"[*?\[]", part)), None)
@@ -128,6 +137,11 @@ def _matches(pattern: str) -> Iterator[tuple[Path, str]]:
             yield each, str(base)
 
 
+def _is_main_file(path: Path) -> bool:
+    """Of a folder that is a recording, only the request stands for it."""
+    return path.name == _REQUEST or not (path.parent / _REQUEST).is_file()
+
+
 def _dangles(path: Path) -> bool:
     return path.is_symlink() and not path.exists()
 
@@ -135,6 +149,24 @@ def _dangles(path: Path) -> bool:
 def _has_rows(name: str) -> bool:
     bare = next((name.removesuffix(each) for each in _PACKED if name.endswith(each)), name)
     return bare.endswith(_SUFFIXES) and not name.startswith(".") and name != BAD_ROWS
+
+
+def recorded(file: InputFile) -> bytes | None:
+    """A recording of the gateway as one row, if a file is the request of one; else None."""
+    path = Path(file.path)
+    if path.name != _REQUEST or not (path.parent / _META).is_file():
+        return None
+    folder = path.parent
+    asked = folder / _CONTINUED
+    row = {
+        "meta": jsontext.peek((folder / _META).read_bytes()),
+        "request": jsontext.peek((asked if asked.is_file() else path).read_bytes()),
+    }
+    for answer in sorted(folder.glob(_ANSWERS)):
+        data = answer.read_bytes()
+        whole = answer.suffix == ".json"
+        row["response"] = jsontext.peek(data) if whole else data.decode("utf-8", "replace")
+    return jsontext.encode(row)
 
 
 # --- opening --------------------------------------------------------------------------------------

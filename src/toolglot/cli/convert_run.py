@@ -6,6 +6,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from toolglot.cli.convert_input import (
     OpenFile,
     TooLong,
     first_rows,
+    recorded,
     rows_of,
 )
 from toolglot.cli.convert_output import Output
@@ -55,6 +57,8 @@ class Run:
     bad: Sink
     say: Callable[[str], None]
     manifest: "Manifest | None" = None
+    quiet: bool = False
+    """No bar is drawn: another process does."""
     counts: Counts = field(default_factory=Counts)
     troubles: int = 0
     skipped: int = 0
@@ -63,7 +67,8 @@ class Run:
         """Convert all files, in order."""
         total = sum(file.size for file in files)
         with ExitStack() as stack:
-            self._progress = stack.enter_context(ByteProgress(total))
+            stream = StringIO() if self.quiet else None
+            self._progress = stack.enter_context(ByteProgress(total, stream))
             self._pool = (
                 stack.enter_context(ProcessPoolExecutor(self.jobs)) if self.jobs > 1 else None
             )
@@ -74,10 +79,17 @@ class Run:
             self._drain(0)
         self.output.close()
 
+    def is_known(self, file: InputFile) -> bool:
+        """Whether an earlier run has completed a file; it is then counted."""
+        known = self.manifest.known(file) if self.manifest is not None else None
+        if known is None:
+            return False
+        self.counts.add(known)
+        self.skipped += 1
+        return True
+
     def _file(self, file: InputFile) -> None:
-        if self.manifest is not None and (known := self.manifest.known(file)) is not None:
-            self.counts.add(known)
-            self.skipped += 1
+        if self.is_known(file):
             self._done += file.size
             return
         self._after(file.path, lambda: self.output.begin(file.name))
@@ -104,7 +116,7 @@ class Run:
     def _read(self, file: InputFile) -> None:
         opened = OpenFile(file, self.limits)
         try:
-            rows = self._rows(opened)
+            rows = self._rows(file, opened)
             taken, values = first_rows(rows)
             name = self.wanted.source
             if name is None and (found := recognise(values)) is not None:
@@ -123,7 +135,9 @@ class Run:
         finally:
             opened.close()
 
-    def _rows(self, opened: OpenFile) -> Iterator[Line | TooLong]:
+    def _rows(self, file: InputFile, opened: OpenFile) -> Iterator[Line | TooLong]:
+        if (row := recorded(file)) is not None:
+            return iter([(1, row)])
         if opened.form in ("parquet", "arrow"):
             rows: Iterator[Line | TooLong] = import_module("toolglot.bulk").rows_of_table(
                 opened.path, parquet=opened.form == "parquet"

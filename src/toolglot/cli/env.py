@@ -76,9 +76,11 @@ def run(args: argparse.Namespace) -> int:
         args.refuse(f"{client.title} needs a model: add --model")
     url, key = args.gateway or usual_gateway(), key_of(args)
     filled = launch(client, protocol, url=url, key=key, model=args.model, folder=None)
+    if url.rstrip("/") not in f"{filled.environment}{filled.arguments}":
+        args.refuse(f"{client.title} is set up by a file: use `toolglot run {client.name}`")
     if client.hint:
         print(f"# {client.hint}")
-    for line in _SHELLS[args.shell](client.name, filled):
+    for line in _SHELLS[args.shell](client.command, filled):
         print(line)
     return 0
 

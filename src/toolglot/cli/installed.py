@@ -24,8 +24,9 @@ def packages() -> dict[str, str | None]:
 
 def clients() -> dict[str, str | None]:
     """Versions of the clients that `toolglot run` knows; None is not installed."""
+    commands = [client.command for client in CLIENTS.values()]
     with ThreadPoolExecutor(len(CLIENTS)) as threads:
-        return dict(zip(CLIENTS, threads.map(_program, CLIENTS), strict=True))
+        return dict(zip(CLIENTS, threads.map(_program, commands), strict=True))
 
 
 def _package(name: str) -> str | None:

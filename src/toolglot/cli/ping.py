@@ -20,6 +20,7 @@ _TEMPORARY: Final = frozenset({408, 409, 425, 429})
 """Statuses of errors that may be over when the client asks."""
 
 
+_FACTS: Final = ("context_window", "default_reasoning_level", "supported_reasoning_levels")
 _REJECTED: Final = frozenset({401, 403})
 _PROVIDER: Final = "x-toolglot-provider"
 
@@ -74,6 +75,14 @@ def models(url: str, key: str) -> list[str]:
     answer = _ask(url, "GET", "/v1/models", key)
     rows = answer.body.get("data") if isinstance(answer.body, dict) else None
     return [row["id"] for row in rows or () if isinstance(row, dict) and "id" in row]
+
+
+def model_facts(url: str, key: str, model: str) -> dict[str, Any]:
+    """What the gateway knows about a model, as members of a catalogue; empty: nothing."""
+    answer = _ask(url, "GET", "/v1/models?client_version=0", key)
+    rows = answer.body.get("models") if isinstance(answer.body, dict) else None
+    entry: dict[str, Any] = next((row for row in rows or () if row.get("slug") == model), {})
+    return {name: entry[name] for name in _FACTS if name in entry}
 
 
 def check_model(url: str, key: str, model: str) -> CheckedModel:

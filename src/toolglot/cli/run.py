@@ -19,6 +19,7 @@ from toolglot.cli import ping
 from toolglot.cli.clients import CLIENTS, AgentClient, launch, written
 from toolglot.cli.common import DEMO, Commands, add_command, plural, print_table
 from toolglot.cli.env import add_client, chosen, key_of, usual_gateway
+from toolglot.cli.model_catalogue import catalogue_with
 from toolglot.cli.serving import own_gateway
 
 _NOT_FOUND: Final = 127
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     if args.client is None:
         args.refuse(f"name a client: {', '.join(CLIENTS)}")
     client, protocol = chosen(args)
-    program = shutil.which(client.name)
+    program = shutil.which(client.command)
     if program is None:
         _say(f"{client.title} is not installed: {client.install}")
         return _NOT_FOUND
@@ -101,7 +102,15 @@ def run(args: argparse.Namespace) -> int:
         model = args.model or _model_for(client, gateway.url, key)
         if not args.no_check and _is_unusable(client, gateway, key, model):
             return 1
-        filled = launch(client, protocol, url=gateway.url, key=key, model=model, folder=str(folder))
+        filled = launch(
+            client,
+            protocol,
+            url=gateway.url,
+            key=key,
+            model=model,
+            folder=str(folder),
+            catalogue=model and _catalogue(client, program, model, folder, gateway.url, key=key),
+        )
         for name, file in filled.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(written(file, Path.home()))
@@ -112,10 +121,24 @@ def run(args: argparse.Namespace) -> int:
         return code
 
 
+def _catalogue(
+    client: AgentClient, program: str, model: str, folder: Path, url: str, *, key: str
+) -> str | None:
+    """The file that tells the client about a model that it does not know, if it can be told."""
+    if client.catalogue is None:
+        return None
+    content = catalogue_with(client.catalogue, program, model, ping.model_facts(url, key, model))
+    if content is None:
+        return None
+    file = folder / client.catalogue.file
+    file.write_bytes(content)
+    return str(file)
+
+
 def _list_clients() -> int:
     rows = [("name", "client", "protocols", "here")]
     for client in CLIENTS.values():
-        here = shutil.which(client.name) or f"no: {client.install}"
+        here = shutil.which(client.command) or f"no: {client.install}"
         rows.append((client.name, client.title, ", ".join(client.setups), here))
     print_table(rows)
     return 0

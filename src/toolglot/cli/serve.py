@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from toolglot.cli.clients import CLIENTS, KEY_VARIABLE
+from toolglot.cli.clients import CLIENTS, KEY_VARIABLE, AgentClient
 from toolglot.cli.common import DEMO, Commands, add_command
 from toolglot.cli.env import usual_gateway
 from toolglot.errors import MissingExtraError
@@ -185,7 +185,7 @@ def welcome(url: str, config: "Config") -> str:
     lines = (
         *(
             (client.title, f"{command} run {client.name}{there} --model {model}")
-            for client in CLIENTS.values()
+            for client in _clients_here()
         ),
         ("curl", f"curl {url}/v1/chat/completions{_bearer(config)} -d '{_QUESTION}'"),
         ("OpenAI SDK", f"export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}"),
@@ -195,6 +195,12 @@ def welcome(url: str, config: "Config") -> str:
         *_inspector(url, config),
     )
     return "\n".join((who, "", *(f"  {name:15}{line}" for name, line in lines), ""))
+
+
+def _clients_here() -> list[AgentClient]:
+    """The clients that are installed; if none is, the best known."""
+    here = [client for client in CLIENTS.values() if shutil.which(client.command)]
+    return here or list(CLIENTS.values())[:_SHOWN_CLIENTS]
 
 
 def _inspector(url: str, config: "Config") -> Iterator[tuple[str, str]]:
@@ -216,6 +222,8 @@ def _command() -> str:
 def _bearer(config: "Config") -> str:
     return f' -H "Authorization: Bearer ${KEY_VARIABLE}"' if config.server.keys else ""
 
+
+_SHOWN_CLIENTS: Final = 5
 
 _QUESTION: Final = (
     '{"model":"demo","messages":[{"role":"user","content":"What is the weather in Rome?"}],'

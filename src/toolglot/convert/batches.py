@@ -126,7 +126,7 @@ class _Work:
             row = read_row(line)
             source = self._source or _recognised(row)
             self._convert(number, [row], source)
-        except (ToolglotError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - a mistake of ours must not cost the other rows
             self._set_aside(number, line, error)
 
     def session(self, lines: list[tuple[int, bytes]]) -> None:
@@ -141,7 +141,7 @@ class _Work:
         try:
             source = self._source or _recognised(*rows)
             self._convert(first[0], rows, source)
-        except (ToolglotError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - as above
             self._set_aside(*first, error)
 
     def result(self) -> BatchResult:
@@ -186,8 +186,10 @@ class _Work:
 
     def _set_aside(self, number: int, line: bytes, error: Exception) -> None:
         self._counts.bad += 1
+        known = isinstance(error, (ToolglotError, ValueError))
+        reason = str(error) if known else f"a mistake of toolglot: {type(error).__name__}: {error}"
         text = line[:_MOST_KEPT].decode("utf-8", "backslashreplace")
-        self._bad.append(BadRow(line=number, reason=str(error), row=text.rstrip("\r\n")))
+        self._bad.append(BadRow(line=number, reason=reason, row=text.rstrip("\r\n")))
 
 
 def read_row(line: bytes) -> Json:

@@ -81,8 +81,8 @@ def convert_rows(
     adapted = adapt_conversation(conversation, source, target, ctx)
     before = len(_losses(ctx)) if target.checked else 0
     written = target.write(adapted, ctx)
-    if target.checked and len(_losses(ctx)) == before:
-        check_written(adapted, written, target, ctx)
+    if target.checked:
+        check_written(adapted, written, target, ctx, told=len(_losses(ctx)) > before)
     return Converted(rows=written, receipt=ctx.receipt(), conversation=conversation)
 
 

@@ -44,6 +44,8 @@ class Format:
     """What it says of a conversation: names in `FACTS`."""
     turn_facts: frozenset[str] = frozenset()
     """What it says of a message: names in `TURN_FACTS`."""
+    writable: bool = True
+    """It can be written; otherwise only its own program makes it."""
     checked: bool = False
     """It is plain text, so that what was written is read again to see that it says the same."""
     client: str = ""

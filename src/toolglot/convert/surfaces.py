@@ -60,7 +60,7 @@ def of_text(
         messages=MessageSupport(path=path, content=content),
         system=SystemSupport(slot=system, hoisted=system is not None, later=later),
         calls=CallSupport(arguments="object"),
-        tools=ToolSupport(choices=frozenset({"auto"}), strict_default=None),
+        tools=ToolSupport(choices=frozenset({"auto"}), strict_default=None, needs_schema=True),
         schema=SchemaSupport(),
         media=MediaSupport(
             accepted={"system": _TEXT, "user": media, "result": media, "assistant": _TEXT}

@@ -113,7 +113,7 @@ def _remedy(prober: Prober, protocol: str, answer: ProbeResponse) -> bool:
         prober.no_temperature = True
         prober.findings.quirk("fixed-temperature", "A temperature of 0 is refused.")
         return True
-    return False
+    return prober.apply_learned(protocol)
 
 
 def _note_other(

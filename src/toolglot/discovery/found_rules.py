@@ -15,12 +15,18 @@ _INEFFECTIVE: Final = ("refused", "ignored")
 
 def found_rules(result: DiscoveryResult) -> dict[str, Any]:
     """Facts about what the server accepts, by their dotted names, as `rules` of a provider takes
-    them. What was not seen is not in it, and what was accepted may have been ignored.
+    them. What was not seen is not in it, and what was accepted may have been ignored. What the
+    server said in words counts before what was seen.
     """
     if not result.protocol:
         return {}
     surface = get_protocol(result.protocol).SURFACE
-    return {name: value for read in _READERS for name, value in read(result, surface)}
+    seen = {name: value for read in _READERS for name, value in read(result, surface)}
+    dropped = {*seen.get(_DROPPED, ()), *result.rules.get(_DROPPED, ())}
+    return {**seen, **result.rules, **({_DROPPED: sorted(dropped)} if dropped else {})}
+
+
+_DROPPED: Final = "sampling.dropped"
 
 
 def _kinds(result: DiscoveryResult, _surface: Surface) -> _Facts:
@@ -36,7 +42,7 @@ def _choices(result: DiscoveryResult, surface: Surface) -> _Facts:
         if result.get(subject) in _INEFFECTIVE
     }
     if refused:
-        yield "tools.choices", sorted(surface.tools.choices - refused - {"allowed"})
+        yield "tools.choices", sorted(surface.tools.choices - refused - {"allowed", "any"})
 
 
 def _strict(result: DiscoveryResult, _surface: Surface) -> _Facts:
@@ -92,7 +98,8 @@ def to_rule_lines(rules: Mapping[str, Any], write: Callable[[Any], str]) -> Iter
     """Lines of TOML for facts; `write` gives the text of a plain value."""
     for name, value in rules.items():
         if isinstance(value, Mapping):
-            inner = ", ".join(f"{key} = {write(each)}" for key, each in value.items())
+            given = {key: each for key, each in value.items() if each is not None}
+            inner = ", ".join(f"{key} = {write(each)}" for key, each in given.items())
             yield f'"{name}" = {{ {inner} }}'
         else:
             yield f'"{name}" = {write(value)}'

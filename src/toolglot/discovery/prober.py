@@ -1,7 +1,7 @@
 """Making probes: which request it is, how the key is sent, how many there may be."""
 
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -11,17 +11,24 @@ from toolglot.discovery.probe_requests import PROBE_REQUESTS
 from toolglot.ir import Json
 from toolglot.profiles import Endpoint
 from toolglot.registry import get_protocol
-from toolglot.translate import encode_request
+from toolglot.translate import encode_request, translate_request
 
 T = TypeVar("T")
 Steps = Generator[Probe, ProbeResponse, T]
 """A generator that yields probes, is sent their responses and returns what it found."""
 
+Learn = Callable[[str, ProbeResponse, Json, Mapping[str, Any]], Mapping[str, Any]]
+"""What the words of a refusal say of a server: the protocol, the refusal, the request that was
+refused and the facts that are known already give further facts."""
+
+_WRONG: Final = frozenset({"error", "limit"})
+"""Probes that may be refused for what they are."""
+
 
 class Prober:
     """Makes probes, and remembers what was sent and how the key is accepted."""
 
-    def __init__(self, *, model: str, key: bool, limit: int) -> None:
+    def __init__(self, *, model: str, key: bool, limit: int, learn: Learn | None = None) -> None:
         self.findings = Findings()
         self.asked: list[SentProbe] = []
         self.model = model
@@ -32,6 +39,11 @@ class Prober:
         """Whether the token limit has its other name."""
         self.no_temperature = False
         """Whether the temperature is left to the server."""
+        self.learned: dict[str, dict[str, Any]] = {}
+        """By protocol, what refusals said in words, as facts."""
+        self.applied: dict[str, dict[str, Any]] = {}
+        """Those of them without which no request is accepted."""
+        self._learn = learn
         self._key_failed = False
         self._limit = limit
 
@@ -43,6 +55,10 @@ class Prober:
         if self.no_temperature:
             request = replace(request, temperature=None)
         wire = encode_request(request, target=protocol)
+        if applied := self.applied.get(protocol):
+            wire, _ = translate_request(
+                wire.body, source=protocol, target=protocol, path=wire.path, overrides=applied
+            )
         url = Endpoint(protocol=protocol, base_url=base).url(wire.path)
         query = "&".join(f"{key}={value}" for key, value in wire.query.items())
         probe = Probe(
@@ -52,7 +68,19 @@ class Prober:
             headers=get_protocol(protocol).API.fixed_headers,
             body=self._named_limit(wire.body, protocol) if body is None else body,
         )
-        return (yield from self.send(probe, protocol))
+        answer = yield from self.send(probe, protocol)
+        if answer.refused and self._learn is not None and question not in _WRONG:
+            known = self.learned.setdefault(protocol, {})
+            known.update(self._learn(protocol, answer, probe.body or {}, known))
+        return answer
+
+    def apply_learned(self, protocol: str) -> bool:
+        """Make further requests as the refusals want them; False if that changes nothing."""
+        learned, applied = self.learned.get(protocol, {}), self.applied.setdefault(protocol, {})
+        if learned == applied:
+            return False
+        applied.update(learned)
+        return True
 
     def send(self, probe: Probe, protocol: str = "") -> Steps[ProbeResponse]:
         """The response to a probe, with the key sent in whichever way is accepted."""

@@ -78,6 +78,8 @@ class DiscoveryResult(Struct, frozen=True, kw_only=True):
     tooling: ToolingInfo
     findings: tuple[ProbeFinding, ...] = ()
     asked: tuple[SentProbe, ...] = ()
+    rules: Mapping[str, Any] = {}
+    """What the server said of itself when it refused a probe, as facts of a rule book."""
 
     def get(self, subject: str) -> str | None:
         """The value of a finding; None is unknown."""
@@ -105,6 +107,7 @@ def make_result(
     spoken: tuple[Spoken, ...] = (),
     models: tuple[str, ...] = (),
     asked: tuple[SentProbe, ...] = (),
+    rules: Mapping[str, Any] | None = None,
 ) -> DiscoveryResult:
     """The result of everything that was found."""
     protocol = spoken[0].protocol if spoken else ""
@@ -127,6 +130,7 @@ def make_result(
         ),
         findings=findings.sorted(),
         asked=asked,
+        rules=rules or {},
     )
 
 

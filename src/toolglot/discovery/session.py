@@ -13,7 +13,7 @@ from toolglot.discovery.detect_protocol import (
     find_protocols,
 )
 from toolglot.discovery.feature_probes import explore
-from toolglot.discovery.prober import Prober, Steps
+from toolglot.discovery.prober import Learn, Prober, Steps
 from toolglot.discovery.result import DiscoveryResult, Spoken, make_result
 from toolglot.discovery.urls import normal_url
 
@@ -29,14 +29,21 @@ class Discovery:
         while True:
             probe = steps.send(answer_to(probe))  # StopIteration.value is the result
 
-    `key` says whether probes may carry a key; the sender has the key itself.
+    `key` says whether probes may carry a key; the sender has the key itself. `learn` reads what
+    refusals say.
     """
 
     def __init__(
-        self, base_url: str, *, model: str | None = None, key: bool = False, limit: int = MAX_PROBES
+        self,
+        base_url: str,
+        *,
+        model: str | None = None,
+        key: bool = False,
+        limit: int = MAX_PROBES,
+        learn: Learn | None = None,
     ) -> None:
         self.base_url = normal_url(base_url)
-        self._prober = Prober(model=model or "", key=key, limit=limit)
+        self._prober = Prober(model=model or "", key=key, limit=limit, learn=learn)
 
     def run(self) -> Steps[DiscoveryResult]:
         """Ask everything."""
@@ -51,6 +58,7 @@ class Discovery:
             spoken=tuple(spoken),
             models=models.names,
             asked=tuple(self._prober.asked),
+            rules=self._prober.learned.get(found[0].protocol, {}) if found else {},
         )
 
 

@@ -324,6 +324,9 @@ class RouteConfig(_Table, frozen=True, kw_only=True):
     pick: Literal["first", "weighted", "least-busy", "affinity"] = "first"
     """Which of several is asked first; the others follow if it fails."""
 
+    mend: Literal["on", "off"] | None = None
+    """`mend` of its requests, whatever their provider says."""
+
     @property
     def targets(self) -> tuple[str, ...]:
         """All of them, in their order."""
@@ -548,6 +551,8 @@ def _provider_problems(where: str, provider: Provider) -> Iterator[tuple[str, st
     yield from _named_problems(where, provider)
     if provider.base_url is not None and not provider.base_url.startswith(_SCHEMES):
         yield f"{where}.base_url", "expected a URL that begins with http:// or https://"
+    elif provider.base_url is not None and not _ADDRESS.match(provider.base_url):
+        yield f"{where}.base_url", "expected a host, and a port as a number, behind the scheme"
     if provider.profile is not None:
         try:
             profile = get_profile(provider.profile)
@@ -595,6 +600,7 @@ def _no_profile(name: str) -> str:
 
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}")
 _SCHEMES: Final = ("http://", "https://")
+_ADDRESS: Final = re.compile(r"https?://[^\s/?#]*[^\s/?#:](?::\d{1,5})?(?:[/?#]\S*)?$")
 _URL: Final = re.compile(r"https?://[^\s/?#]+(/\S*)?", re.IGNORECASE)
 _NAMED: Final[Mapping[str, Collection[str]]] = {
     "id_rule": ID_RULES,

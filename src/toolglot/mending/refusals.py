@@ -188,7 +188,7 @@ _SCALE: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 def _filled(value: Any, groups: Mapping[str, str]) -> Any:
     """A value of a row with what was matched: `{name}` is text, `{name:int}` a number,
     `{name:below}` the one before it, `{one-other}` a difference, `{name:words}` a list of words,
-    `{name:efforts}` one of efforts from least to most.
+    `{name:efforts}` one of efforts from least to most, `{name:quoted}` one of what is in backticks.
     """
     if isinstance(value, list):
         return [_filled(each, groups) for each in value]
@@ -234,6 +234,7 @@ _CONVERTED: Final[Mapping[str | None, Callable[[str], Any]]] = {
     "below": lambda text: _positive(_number(text) - 1),
     "words": _words,
     "efforts": _efforts,
+    "quoted": lambda text: re.findall(r"`([^`]{1,100})`", text),
 }
 
 

@@ -53,7 +53,9 @@ def _drop_blank_texts(request: Request, ctx: Context, _given: DecodedRequest) ->
         parts = tuple(part for part in message.parts if not _is_blank(part))
         if len(parts) < len(message.parts):
             ctx.note("message-dropped" if not parts else "part-dropped", ctx.at(index), _BLANK)
-        if parts or not message.parts:
+        elif not parts:
+            ctx.note("message-dropped", ctx.at(index))
+        if parts:
             kept.append(
                 message if len(parts) == len(message.parts) else replace(message, parts=parts)
             )
@@ -140,6 +142,22 @@ def _drop_prefill(request: Request, ctx: Context, _given: DecodedRequest) -> Req
     return replace(request, messages=messages[:-1])
 
 
+def _trim_prefill(request: Request, ctx: Context, _given: DecodedRequest) -> Request:
+    """The beginning of an answer without the white space at its end."""
+    last = request.messages[-1] if request.messages else None
+    text = last.parts[-1] if last is not None and last.parts else None
+    if last is None or last.role != "assistant" or not isinstance(text, Text):
+        return request
+    trimmed = text.text.rstrip()
+    if not trimmed or trimmed == text.text:
+        return request
+    index, place = len(request.messages) - 1, len(last.parts) - 1
+    words = "white space at its end is not accepted"
+    ctx.note("prefill-changed", ctx.at(index, place), words, "info")
+    parts = (*last.parts[:-1], replace(text, text=trimmed))
+    return replace(request, messages=(*request.messages[:-1], replace(last, parts=parts)))
+
+
 _TWO: Final = 2
 
 
@@ -164,6 +182,9 @@ REPAIRS: Final[Mapping[str, HistoryRepair]] = {
     ),
     "cache-marks": HistoryRepair(
         does="there are fewer marks for the prompt cache", change=_limit_cache_marks
+    ),
+    "prefill-space": HistoryRepair(
+        does="white space was cut from the beginning of the answer", change=_trim_prefill
     ),
     "prefill": HistoryRepair(does="the beginning of the answer was left out", change=_drop_prefill),
 }

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolglot.profiles import ModelFamily, family_of
+from toolglot.providers.fact_values import pair_problems
 from toolglot.providers.facts import flatten, read_fact, with_facts
 from toolglot.providers.rule_books import ProviderRule, rules_for
 from toolglot.registry import get_protocol
@@ -45,11 +46,13 @@ def made_of(protocol: str, family: ModelFamily | None, rules: tuple[ProviderRule
 
 def check_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with facts that a user wrote, by their names."""
-    for name, value in flatten(overrides).items():
+    given = flatten(overrides)
+    for name, value in given.items():
         try:
             read_fact(name, value)
         except ValueError as error:
             yield name, str(error)
+    yield from pair_problems(given)
 
 
 _ASKED: Final[Mapping[str, str]] = {"always": "none"}

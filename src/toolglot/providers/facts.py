@@ -9,7 +9,7 @@ from typing import Any, Final, get_args, get_type_hints
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from toolglot.schema.subsets import SUBSETS
+from toolglot.providers.fact_values import value_problem
 from toolglot.surface import Surface
 
 ANY: Final = "any"
@@ -51,9 +51,13 @@ _CHANGEABLE: Final = (
     "schema.booleans",
     "schema.enforced",
     "schema.formats",
+    "schema.member_rule",
     "schema.most_optional",
+    "schema.most_unions",
     "schema.object_root",
     "schema.output",
+    "schema.output_object",
+    "schema.spelled_out",
     "schema.strict",
     "schema.tools",
     "media.accepted",
@@ -84,6 +88,7 @@ _CHANGEABLE: Final = (
     "sampling.dropped",
     "sampling.exclusive",
     "sampling.lengths",
+    "sampling.metadata",
     "sampling.most_stops",
     "sampling.ranges",
     "sampling.renamed",
@@ -93,6 +98,7 @@ _CHANGEABLE: Final = (
     "form.adds",
     "form.leaves_out",
     "form.path",
+    "form.refused_features",
     "form.stream_path",
 )
 """What a provider may accept less of; the other facts are the form of the protocol itself."""
@@ -123,52 +129,10 @@ def read_fact(name: str, value: Any) -> Any:
         read = convert(value, kind)
     except ValidationError as error:
         raise ValueError(str(error).partition(" - at `$")[0]) from None
-    _check_words(name, read)
+    problem = value_problem(name, read)
+    if problem is not None:
+        raise ValueError(problem)
     return read
-
-
-def _check_words(name: str, value: Any) -> None:
-    known = _WORDS.get(name)
-    words = (value,) if isinstance(value, str) else value or ()
-    for word in words if known is not None else ():
-        if known is not None and word not in known:
-            raise ValueError(f"{word!r} is none of {', '.join(sorted(filter(None, known)))}")
-    if name == "sampling.temperature" and value is not None and value[0] > value[1]:
-        raise ValueError(f"the least, {value[0]:g}, is more than the highest, {value[1]:g}")
-
-
-_EFFORTS: Final = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
-_CONTROLS: Final = frozenset(
-    {"switch", "adaptive", "effort", "budget", "summary", "show", "effort_needs_switch"}
-)
-_CHOICES: Final = frozenset(
-    {"auto", "required", "none", "tool", "allowed", "allowed.auto", "allowed.required"}
-)
-_SCHEMAS: Final = frozenset({"", *SUBSETS})
-_SWITCHES: Final = frozenset(
-    {
-        "",
-        "chat_template_kwargs",
-        "enable_thinking",
-        "reasoning",
-        "reasoning.enabled",
-        "reasoning_effort",
-        "thinking",
-    }
-)
-_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    "outputs": frozenset({"text", "json", "schema"}),
-    "tools.choices": _CHOICES,
-    "tools.kinds": frozenset({"function", "custom", "namespace"}),
-    "schema.output": _SCHEMAS,
-    "schema.strict": _SCHEMAS,
-    "schema.tools": _SCHEMAS,
-    "reasoning.controls": _CONTROLS,
-    "reasoning.efforts": _EFFORTS,
-    "reasoning.switch": _SWITCHES,
-    "limits.name": frozenset({"max_tokens", "max_completion_tokens"}),
-}
-"""The words that facts may have, where there are only some."""
 
 
 def flatten(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -167,6 +167,18 @@ def _lengths(seen: _Outside, target: Surface) -> bool:
     )
 
 
+def _metadata(seen: _Outside, target: Surface) -> bool:
+    given, most = seen.setting("metadata"), target.sampling.metadata
+    if not isinstance(given, dict):
+        return given is None
+    return (
+        len(given) <= most.get("pairs", len(given))
+        and all(len(key) <= most.get("key", len(key)) for key in given)
+        and all(isinstance(each, str) for each in given.values())
+        and all(len(each) <= most.get("value", len(each)) for each in given.values())
+    )
+
+
 def _user(seen: _Outside, target: Surface) -> bool:
     chars, user = target.sampling.user_chars, seen.setting("user")
     return user is None or (isinstance(user, str) and bool(re.fullmatch(f"[{chars}]+", user)))
@@ -248,6 +260,15 @@ def _functions_only(seen: _Outside, target: Surface) -> bool:
     if tools is None or not isinstance(tools, msgspec.Raw):
         return tools is None
     return all(_word(tool.get("type")) in known for tool in _ITEMS.decode(tools))
+
+
+def _alone(seen: _Outside, target: Surface) -> bool:
+    """Whether all tools seem to be of one kind, where those of a provider must be alone."""
+    tools = seen.members.get("tools")
+    if target.tools.hosted_alone != "always" or tools is None:
+        return True
+    kinds = (frozenset(each) for each in _ITEMS.decode(tools))
+    return isinstance(tools, msgspec.Raw) and len(frozenset().union(*kinds)) <= 1
 
 
 def _free_choice(seen: _Outside, target: Surface) -> bool:
@@ -453,7 +474,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "tools.explicit_strict": _no_tools,
     "tools.kinds": _functions_only,
     "tools.forced_with_output": _no_output_beside_tools,
-    "tools.hosted_alone": lambda _seen, _target: True,
+    "tools.hosted_alone": _alone,
     "tools.most": _number_of_tools,
     "tools.most_strict": _no_strict,
     "tools.name_rule": _no_calls,
@@ -465,9 +486,13 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "schema.booleans": _no_schemas,
     "schema.enforced": _no_schemas,
     "schema.formats": _no_schemas,
+    "schema.member_rule": _no_schemas,
     "schema.most_optional": _no_strict,
+    "schema.most_unions": _no_strict,
     "schema.object_root": _no_schemas,
     "schema.output": _no_schemas,
+    "schema.output_object": lambda _seen, _target: True,
+    "schema.spelled_out": _no_schemas,
     "schema.strict": _no_schemas,
     "schema.tools": _no_schemas,
     "media.accepted": _plain_content,
@@ -497,11 +522,13 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "sampling.dropped": _nothing_dropped,
     "sampling.exclusive": _one_of_two,
     "sampling.lengths": _lengths,
+    "sampling.metadata": _metadata,
     "sampling.most_stops": _stops,
     "sampling.ranges": _ranges,
     "sampling.renamed": _nothing_renamed,
     "sampling.temperature": _temperature,
     "sampling.user_chars": _user,
     "body.dropped": _no_dropped_members,
+    "form.refused_features": lambda _seen, _target: True,
 }
 """How to see that a fact restricts nothing; for the others a request is decoded."""

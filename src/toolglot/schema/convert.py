@@ -29,6 +29,7 @@ class Plan:
         "names",
         "null",
         "order",
+        "renamed",
         "rest",
         "wrap",
     )
@@ -51,6 +52,8 @@ class Plan:
         self.order: tuple[str, ...] = ()
         """The names of all members."""
         self.wrap = False
+        self.renamed: dict[str, str] = {}
+        """Members that have other names for the provider, by the client's."""
         self.active = False
 
     def __bool__(self) -> bool:
@@ -60,8 +63,16 @@ class Plan:
     def done(self) -> "Plan":
         """The plan, once all below it are done."""
         below = (self.items, self.rest, *self.members.values())
-        self.active = bool(self.wrap or self.labels or self.null or any(below))
+        self.active = bool(self.wrap or self.labels or self.null or self.renamed or any(below))
         return self
+
+    def with_names(self, renamed: dict[str, str]) -> "Plan":
+        """The same plan for members that have other names besides."""
+        plan = Plan()
+        for slot in self.__slots__:
+            setattr(plan, slot, getattr(self, slot))
+        plan.renamed = renamed
+        return plan.done()
 
 
 def merged(plans: list[Plan]) -> Plan:
@@ -92,6 +103,9 @@ def widen(plan: Plan, value: Any) -> Any:
     if type(value) is list and plan.items:
         return _each(value, plan.items, widen)
     if type(value) is dict:
+        if plan.renamed:
+            names = {sent: name for name, sent in plan.renamed.items()}
+            value = {names.get(name, name): item for name, item in value.items()}
         return _members(value, plan, widen, plan.null)
     return value
 
@@ -107,7 +121,10 @@ def send(plan: Plan, value: Any) -> Any:
         return _each(value, plan.items, send)
     if type(value) is dict:
         sent = _members(value, plan, send, frozenset())
-        return _filled(sent, plan) if plan.fill and not plan.null <= sent.keys() else sent
+        if plan.fill and not plan.null <= sent.keys():
+            sent = _filled(sent, plan)
+        renamed = plan.renamed
+        return {renamed.get(name, name): item for name, item in sent.items()} if renamed else sent
     return value
 
 

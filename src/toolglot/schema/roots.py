@@ -45,6 +45,16 @@ def is_object_root(schema: Json) -> bool:
     return schema.get("type") == "object" and _COMPOSED.isdisjoint(schema)
 
 
+def rename_members(schema: Json, names: dict[str, str]) -> Json:
+    """A schema whose members at the top have other names."""
+    made = dict(schema)
+    made["properties"] = {names.get(name, name): each for name, each in made["properties"].items()}
+    for key in ("required", "propertyOrdering"):
+        if type(listed := made.get(key)) is list:
+            made[key] = [names.get(name, name) for name in listed if type(name) is str]
+    return made
+
+
 def object_root(schema: Json, references: References) -> Root:
     """The top of a schema as an object; references and `allOf` there are resolved."""
     if is_object_root(schema):

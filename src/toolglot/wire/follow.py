@@ -91,8 +91,8 @@ class EventSplitter:
         for match in (_SSE_END_LF if plain else self._end).finditer(whole):
             end = match.end() - edge
             raw = b"".join((*self._tail, data[start:end]))
-            self._ended_in_return = raw.endswith(b"\r")
             yield self._split(raw)
+            self._ended_in_return = raw.endswith(b"\r")
             self._tail.clear()
             self._size, start = 0, end
         self._keep(data[start:])
@@ -191,11 +191,11 @@ class MessageSplitter:
         return iter(())
 
     def owed(self) -> bytes:
-        """Nothing: messages have no line ends."""
+        """Nothing: only whole messages are passed on."""
         return b""
 
     def is_ended(self, _passed: bytes) -> bool:
-        """Always: only whole messages are passed on."""
+        """Always, for the same reason."""
         return True
 
     def completed(self, passed: bytes) -> bytes:

@@ -20,6 +20,7 @@ from toolglot.events import (
     merge_usage,
 )
 from toolglot.ir import ApiError, Json, Part, Usage
+from toolglot.source_paths import StreamPlaces
 from toolglot.wire import jsontext
 from toolglot.wire.fields import WireDocument
 
@@ -27,12 +28,16 @@ CUT: Final = "the stream ended before the response did"
 
 
 class OpenParts:
-    """Numbers the parts of a stream and knows which are open, by whatever key the wire uses."""
+    """Numbers the parts of a stream and knows which are open, by whatever key the wire uses.
 
-    __slots__ = ("_indices", "count")
+    `places` remembers where they would stand in an answer that came whole.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_indices", "_places", "count")
+
+    def __init__(self, places: StreamPlaces | None = None) -> None:
         self._indices: dict[Hashable, int] = {}
+        self._places = places
         self.count = 0
 
     def __contains__(self, key: Hashable) -> bool:
@@ -49,8 +54,10 @@ class OpenParts:
         """The number of an open part."""
         return self._indices.get(key)
 
-    def start(self, key: Hashable, part: Part, choice: int = 0) -> PartStarted:
-        """Open a part."""
+    def start(self, key: Hashable, part: Part, choice: int = 0, path: str = "") -> PartStarted:
+        """Open a part; `path` is its place in the whole answer, if that follows from its key."""
+        if self._places is not None:
+            self._places.add(part, choice, path)
         self._indices[key] = index = self.count
         self.count += 1
         return PartStarted(index, part, choice)
@@ -134,7 +141,10 @@ class BaseStreamDecoder(ABC):
         self._ctx = document.ctx
         self._document = document
         self._framing = framing
-        self._parts = OpenParts()
+        source = document.ctx.source
+        places = None if source is None else StreamPlaces(source)
+        document.ctx.streamed = places
+        self._parts = OpenParts(places)
         self._count = 0
         self._begun = self._over = False
 

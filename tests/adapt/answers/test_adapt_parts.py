@@ -110,5 +110,5 @@ def test_made_ids_begin_as_the_clients_do():
 def test_parts(part, target, shown, code):
     ctx = pair("gemini", target)
     assert adapt_part(part, 0, get_protocol(target).SURFACE, ctx) == shown
-    where = "candidates[0].groundingMetadata" if code == "citation-dropped" else "part 0"
-    assert notes(ctx) == ([(code, where)] if code else [])
+    path = "groundingMetadata" if code == "citation-dropped" else "content"
+    assert notes(ctx) == ([(code, f"candidates[0].{path}")] if code else [])

@@ -399,7 +399,7 @@ def test_parts_that_the_client_cannot_show_leave_no_gap_in_the_numbers():
         PartStarted(1, Text(text=""), 1),
         PartDelta(1, "another answer"),
         PartEnded(1),
-        OpaqueEvent("gemini", "candidate", {}),
+        OpaqueEvent("gemini", "candidates[0]", {}),
         PartStarted(2, refusal),
         PartDelta(2, "no"),
         PartEnded(2),

@@ -30,6 +30,20 @@ def test_the_limit_is_the_callers():
     assert require_limits(asking(user("hi")), ctx).max_tokens == 50
 
 
+@pytest.mark.parametrize(
+    ("settings", "most", "limit"),
+    [
+        (ReasoningSettings(enabled=True, adaptive=True, effort="xhigh"), 8192, 8192 + 32768),
+        (ReasoningSettings(effort="low"), 8192, 8192 + 2048),
+        (ReasoningSettings(enabled=False), 8192, 8192),
+        (ReasoningSettings(enabled=True, effort="xhigh"), 64000, 64000),
+    ],
+)
+def test_an_effort_needs_room_where_nothing_is_known_of_the_model(settings, most, limit):
+    ctx = pair("openai-responses", "anthropic", options=Options(max_tokens=most))
+    assert require_limits(asking(user("hi"), reasoning=settings), ctx).max_tokens == limit
+
+
 def test_the_limit_leaves_room_for_thinking():
     ctx = pair("openai-chat", "anthropic", options=Options(max_tokens=50))
     thinking = asking(user("hi"), reasoning=ReasoningSettings(budget=1000))

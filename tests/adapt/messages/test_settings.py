@@ -115,9 +115,9 @@ def test_output_that_can_be_asked_for_is(target):
         else:
             assert output is None
             [(code, path, severity)] = said
-            assert code == "field-dropped"
+            assert code == ("field-dropped" if kind == "text" else "output-described")
             assert path == get_protocol(source).SURFACE.settings["output"]
-            assert severity == ("info" if kind == "text" else "unsupported")
+            assert severity == ("info" if kind == "text" else "lossy")
 
 
 def test_a_schema_gets_a_name_where_it_must_have_one():
@@ -209,7 +209,30 @@ def test_output_that_is_not_accepted_beside_tools_is_dropped():
     assert adapt_output(asking(user("hi"), output=output), ctx).output is output
     there = adapt_output(asking(user("hi"), output=output, tools=(tool("f"),)), ctx)
     assert there.output is None
-    assert [note.code for note in ctx.receipt()] == ["field-dropped"]
+    assert [note.code for note in ctx.receipt()] == ["output-described"]
+
+
+METADATA = {"pairs": 2, "key": 4, "value": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "sent", "told"),
+    [
+        ({"a": "1"}, {"a": "1"}, None),
+        ({"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "2"}, "c"),
+        ({"long_key": "1"}, {}, "long_key"),
+        ({"a": "12345"}, {"a": "123"}, "the end of a"),
+        ({"a": 1}, {"a": "1"}, "a as text"),
+    ],
+)
+def test_metadata_is_bounded(given, sent, told):
+    ctx = pair("openai-responses", "openai-chat")
+    ctx.target = replace(ctx.target, sampling=replace(ctx.target.sampling, metadata=METADATA))
+    there = bound_settings(asking(user("hi"), metadata=given), ctx)
+    assert there.metadata == sent
+    assert [note.message for note in ctx.receipt()] == (
+        [] if told is None else [f"more than is accepted: {told}"]
+    )
 
 
 def worded(*messages, **more):

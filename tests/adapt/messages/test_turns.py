@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tests.wires import asking, assistant, call, pair, result, user
 
 from toolglot import ir
+from toolglot.adapt.messages import turns
 from toolglot.adapt.messages.turns import flat_parts, flatten, merge_turns
 from toolglot.ir import Message, Reasoning, Text
 
@@ -124,3 +125,17 @@ def test_an_empty_message_is_dropped_and_named():
     there, notes = merged(asking(user("hi"), assistant()), "anthropic")
     assert there.messages == (user("hi"),)
     assert notes == ["message-dropped"]
+
+
+def test_many_messages_are_joined_at_once(monkeypatch):
+    """One after the other, the first would be copied as often as there are others."""
+    copied = []
+
+    def counted(**members):
+        copied.append(len(members["parts"]))
+        return Message(**members)
+
+    monkeypatch.setattr(turns, "Message", counted)
+    there, _ = merged(asking(*(user(str(number)) for number in range(200))), "anthropic")
+    assert [len(message.parts) for message in there.messages] == [200]
+    assert sum(copied) == 200

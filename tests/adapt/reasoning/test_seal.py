@@ -84,7 +84,7 @@ def test_a_stream_of_reasoning_is_sealed_when_it_ends():
     assert word == [PartStarted(0, Reasoning()), PartDelta(0, "Hm.")]
     state = unpack(end[0].text)
     assert state.reasoning.signature == "c2ln"
-    assert [note.path for note in ctx.receipt()] == ["part 0"]
+    assert [note.path for note in ctx.receipt()] == ["content"]
 
 
 def test_a_layout_that_the_client_preserves_needs_no_state():

@@ -250,9 +250,25 @@ def test_strict_tools_have_only_so_many_optional_parameters():
     schema = {"type": "object", "properties": {"in": inner}, "required": ["in"]}
     tools = tuple(FunctionTool(name=name, parameters=schema, strict=True) for name in "abcdefghi")
     there = limit_strict(asking(user("hi"), tools=tools), ctx)
-    assert sum(bool(each.strict) for each in there.tools) == 8
-    few = asking(user("hi"), tools=tools[:8])
+    assert sum(bool(each.strict) for each in there.tools) == 7
+    few = asking(user("hi"), tools=tools[:7])
     assert limit_strict(few, ctx) is few
+
+
+def test_strict_tools_have_only_so_many_parameters_of_several_types():
+    ctx = pair("openai-chat", "anthropic")
+    either = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    several = {"type": ["string", "null"]}
+    keys = [f"k{number}" for number in range(8)]
+    schema = {
+        "type": "object",
+        "properties": {key: either if key < "k4" else several for key in keys},
+        "required": keys,
+    }
+    tools = tuple(FunctionTool(name=name, parameters=schema, strict=True) for name in "abc")
+    there = limit_strict(asking(user("hi"), tools=tools), ctx)
+    assert [each.strict for each in there.tools] == [True, True, False]
+    assert notes(ctx) == [("strict-dropped", "tools[2].strict")]
 
 
 # --- examples, and tools that wait for a search ---------------------------------------------------

@@ -536,3 +536,66 @@ def test_whoever_changes_a_translated_schema_changes_no_other_translation(target
     first = parameters()
     first["properties"].clear()
     assert parameters()["properties"].keys() == {"a"}
+
+
+# --- names of parameters --------------------------------------------------------------------------
+
+ODD = {
+    "type": "object",
+    "properties": {"$filter": {"type": "string"}, "top": {"type": "integer"}},
+    "required": ["$filter"],
+}
+
+
+def chat_with(schema: Any, arguments: str) -> dict[str, Any]:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    return {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}],
+    }
+
+
+def test_parameters_have_names_that_the_target_takes_and_their_own_in_answers():
+    body = chat_with(ODD, '{"$filter":"x","top":3}')
+    wire, receipt = translate_request(body, source="openai-chat", target="anthropic")
+    schema = wire.body["tools"][0]["input_schema"]
+    [alias] = schema["required"]
+    assert alias.startswith("_filter_")
+    assert list(schema["properties"]) == [alias, "top"]
+    assert wire.body["messages"][1]["content"][0]["input"] == {alias: "x", "top": 3}
+    assert "schema-narrowed" in receipt.codes()
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {alias: "y", "top": 1}}],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+    back, _ = translate_response(answer, source="anthropic", target="openai-chat", request=body)
+    [call] = back.body["choices"][0]["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"$filter": "y", "top": 1}
+
+
+def test_names_that_the_target_takes_stay():
+    body = chat_with({"type": "object", "properties": {"a.b-c": {}}}, "{}")
+    wire, receipt = translate_request(body, source="openai-chat", target="anthropic")
+    assert list(wire.body["tools"][0]["input_schema"]["properties"]) == ["a.b-c"]
+    assert "schema-narrowed" not in receipt.codes()
+
+
+@pytest.mark.parametrize("target", OPENAI)
+def test_openai_gets_schemas_that_are_written_out(target):
+    schema = {"type": "object", "properties": {"l": {"type": "array"}}}
+    tool, codes = told(anthropic(schema), target)
+    assert tool.parameters["properties"]["l"] == {"type": "array", "items": {}}
+    assert ("schema-narrowed", "tools[0]", "info") in codes
+    tool, _ = told(anthropic({"type": "object"}), target)
+    assert tool.parameters == {"type": "object", "properties": {}}

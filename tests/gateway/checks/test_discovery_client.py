@@ -10,10 +10,14 @@ import pytest
 from aiohttp import web
 from tests.discovery.loopback import KEY, serving, serving_handler
 from tests.discovery.scripted import Faithful, reply
+from tests.gateway.answers import whole_of
+from tests.upstreams.strict.check import Ask, check, error_body
+from tests.upstreams.strict.upstreams import OTHERS
 
-from toolglot.discovery import MAX_PROBES
+from toolglot.discovery import MAX_PROBES, to_toml
 from toolglot.gateway.checks import discovery_client as module
 from toolglot.gateway.checks.discovery_client import MAX_ANSWER, ProbeError, probe_server
+from toolglot.gateway.config import load_config
 from toolglot.registry import PROTOCOLS
 
 
@@ -277,3 +281,54 @@ def test_proxies_of_the_environment_are_used_only_if_asked_for(monkeypatch):
 
 def test_bounds_are_what_they_are_said_to_be():
     assert (module.TIMEOUT, module.MAX_ANSWER) == (20.0, 2 * 1024 * 1024)
+
+
+# --- servers that say what they refuse ------------------------------------------------------------
+
+WRITTEN = {
+    "openai-gpt-5.6": {
+        "limits.name": "max_completion_tokens",
+        "tools.effort": "none",
+        "calls.id_rule": {"chars": "a-zA-Z0-9_-", "least": 1, "most": 40},
+    },
+    "openai-o3": {"sampling.dropped": ["parallel_tool_calls", "temperature"]},
+    "mistral-mistral-medium-latest": {
+        "tools.kinds": ["function"],
+        "system.developer_role": False,
+        "calls.id_rule": {"chars": "a-zA-Z0-9", "least": 9, "most": 9},
+    },
+    "deepseek-deepseek-v4-pro": {"outputs": ["json", "text"], "system.developer_role": False},
+    "anthropic-claude-opus-4-8": {"sampling.dropped": ["temperature"]},
+}
+STRICT = [each for each in OTHERS if str(each) in WRITTEN]
+
+
+def strict_server(upstream):
+    """A handler that refuses what the provider refuses, and answers all else in its protocol."""
+    path = PROTOCOLS[upstream.protocol].SURFACE.path
+
+    async def handle(request):
+        if request.path != path:
+            return web.json_response({"error": "not found"}, status=404)
+        body = await request.json()
+        ask = Ask(upstream.provider, upstream.protocol, upstream.model, body)
+        found = check(upstream.provider, upstream.protocol, upstream.model, body)
+        if found:
+            return web.json_response(error_body(ask, found[0]), status=found[0].status)
+        return web.Response(body=whole_of(upstream.protocol), content_type="application/json")
+
+    return handle
+
+
+@pytest.mark.parametrize("upstream", STRICT, ids=str)
+def test_the_rules_of_a_strict_server_are_found_and_written(upstream, tmp_path):
+    with serving_handler(strict_server(upstream)) as url:
+        result = discover(url, key=KEY, model=upstream.model)
+    assert result.protocol == upstream.protocol
+    file = tmp_path / "toolglot.toml"
+    file.write_text(to_toml(result, "found", key="none"), encoding="utf-8")
+    rules = load_config(file, {}).providers["found"].rules
+    assert isinstance(rules, dict)
+    expected = WRITTEN[str(upstream)]
+    assert {name: rules.get(name) for name in expected} == expected
+    assert result.get("tools") not in ("refused", "fails")

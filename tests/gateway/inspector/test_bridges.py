@@ -79,6 +79,10 @@ def test_what_was_dropped_has_no_counterpart():
     assert leads("openai-chat", "context_management", "field-unknown")[1] is None
 
 
+def test_what_lost_something_is_still_there():
+    assert leads("openai-chat", "tools[1]", "format-dropped") == ("tools[1]", "tools[1]")
+
+
 def test_what_was_added_was_nowhere():
     wire, _ = translate_request(ASKED, source="anthropic", target="openai-chat")
     body = {**wire.body, "stream_options": {"include_usage": True}}

@@ -317,6 +317,12 @@ def test_what_is_not_there_is_said_so():
         ({"Origin": "http://localhost:3000"}, 403),
         ({"Origin": "null"}, 403),
         ({"Host": "evil.example"}, 421),
+        ({"Host": "gateway.internal"}, 403),
+        ({"Host": "10.1.2.3"}, 403),
+        ({"Host": "localhost:8100"}, 200),
+        ({"Host": "[::1]:8100"}, 200),
+        ({"X-Forwarded-For": "192.0.2.7"}, 403),
+        ({"Via": "1.1 proxy"}, 403),
     ],
 )
 def test_only_the_page_itself_may_read(headers, status):
@@ -410,3 +416,27 @@ def test_retries_and_fallbacks_are_attempts_with_their_reasons():
     assert "127.0.0.1" in first["tries"][0]["words"]
     assert [each["status"] for each in second["tries"]] == [503, 503]
     assert (third["provider"], third["protocol"]) == ("demo", "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"demo","messages":' + b"[" * 400 + b"]" * 400 + b"}",
+        b'{"model":"demo","messages":[{"role":"user","content":"\\ud800"}]}',
+        b'{"model":"demo","messages":"none"}',
+        b'{"model":"demo","messages":[],"tools":[{"function":{"name":7}}]}',
+    ],
+)
+def test_bodies_that_are_anything_are_shown_as_far_as_that_goes(body):
+    async def use(session):
+        async with session.post("/v1/chat/completions", data=body) as reply:
+            await reply.read()
+        found = await get(session, "/sessions")
+        for path in ("", "/stream", "/bodies/client-request", "/copy/curl", "/copy/case"):
+            await get(session, f"/exchanges/1{path}")
+        async with session.get(API + "/exchanges/1/doctor") as reply:
+            assert reply.status in (200, 400)
+        await get(session, "/export")
+        return found["sessions"]
+
+    assert len(run(use)) == 1

@@ -618,3 +618,71 @@ def test_a_mended_exchange_can_be_replayed(case, tmp_path):
     request, answer = replay(folder)
     assert request.same
     assert answer.same
+
+
+# --- features in headers, and routes --------------------------------------------------------------
+
+BETA = "anthropic-beta"
+
+
+def features(refusal, *, sends=1):
+    """What a provider that refuses a feature saw in the header, and the notes of the requests."""
+    seen, found = [], []
+
+    async def answer(http):
+        await http.read()
+        seen.append(http.headers.get(BETA))
+        if "new-2026" in (seen[-1] or ""):
+            return web.json_response({"error": {"message": refusal}}, status=400)
+        return web.Response(body=whole_of("anthropic"), content_type="application/json")
+
+    async def run():
+        async with (
+            upstream(answer) as url,
+            gateway({"them": provider("anthropic", url)}, [to("them/m")]) as session,
+        ):
+            for _ in range(sends):
+                headers = {BETA: "old-2025,new-2026, other-2025"}
+                async with session.post(PATHS["anthropic"], json=CLAUDE, headers=headers) as reply:
+                    assert reply.status == 200, await reply.text()
+                    number = reply.headers["x-request-id"]
+                async with session.get(f"/toolglot/receipts/{number}") as reply:
+                    found.append((await reply.json())["notes"])
+
+    asyncio.run(run())
+    return seen, found
+
+
+def test_a_feature_that_is_refused_is_left_out_and_remembered():
+    words = (
+        "Unexpected value(s) `new-2026` for the `anthropic-beta` header. Please consult our"
+        " documentation at docs.anthropic.com or try again without the header."
+    )
+    seen, (first, second) = features(words, sends=2)
+    assert seen == ["old-2025,new-2026, other-2025", *["old-2025,other-2025"] * 2]
+    assert "request-mended" in codes(first)
+    (dropped,) = (note for note in second if note["code"] == "field-dropped")
+    assert dropped["path"] == f"headers.{BETA}"
+    assert "new-2026" in dropped["message"]
+
+
+def test_all_features_are_left_out_if_none_is_named():
+    seen, _ = features("invalid beta flag")
+    assert seen == ["old-2025,new-2026, other-2025", None]
+
+
+@pytest.mark.parametrize(("mend", "route", "status"), [("on", "off", 400), ("off", "on", 200)])
+def test_what_a_route_says_of_mending_counts_first(mend, route, status):
+    picky = Picky("openai-chat", old_limit)
+
+    async def run():
+        async with (
+            upstream(picky.answer) as url,
+            gateway(
+                {"them": provider("openai-chat", url, mend=mend)}, [to("them/m", mend=route)]
+            ) as session,
+            session.post(PATHS["openai-chat"], json=CHAT) as reply,
+        ):
+            return reply.status
+
+    assert asyncio.run(run()) == status

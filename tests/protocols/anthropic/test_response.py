@@ -269,7 +269,7 @@ def test_answers_of_others_can_have_every_member():
     assert {key for key in COUNTED if body["usage"].get(key, 0) is None} == COUNTED
     assert body["usage"]["cache_read_input_tokens"] == 1
     text, call = body["content"]
-    assert text == {"type": "text", "text": "Hm.", "citations": None}
+    assert text == {"type": "text", "text": "Hm.", "citations": []}
     assert call["caller"] == {"type": "direct"}
     translator = toolglot.StreamTranslator("openai-chat", "anthropic", complete_answers=True)
     data = encode_stream(MADE, "openai-chat", Context())

@@ -11,9 +11,12 @@ from toolglot.ir import (
     Choice,
     Response,
     StopReason,
+    Text,
     Usage,
 )
 from toolglot.protocols import gemini
+from toolglot.registry import get_protocol
+from toolglot.wire.message import WireResponse
 
 # --- responses ------------------------------------------------------------------------------------
 
@@ -297,3 +300,26 @@ def test_refined_errors():
 def test_wrong_responses_are_refused(body):
     with pytest.raises(DecodeError):
         answer(body)
+
+
+def test_a_page_is_cited_by_the_text_that_has_its_words():
+    """Segments without a part mean the first one, which may be a thought."""
+    support = {"groundingChunkIndices": [0], "segment": {"endIndex": 4, "text": "Rain"}}
+    page = {"web": {"uri": "https://tide.example/a", "title": "Tides", "domain": "tide.example"}}
+    parts = [{"text": "Hm.", "thought": True}, {"text": "So."}, {"text": "Rain today."}]
+    candidate = {
+        "content": {"role": "model", "parts": parts},
+        "finishReason": "STOP",
+        "groundingMetadata": {"groundingChunks": [page], "groundingSupports": [support]},
+    }
+    ctx = Context(source=gemini.SURFACE, target=get_protocol("anthropic").SURFACE)
+    body = {"candidates": [candidate], "modelVersion": "m"}
+    decoded = gemini.decode_response(WireResponse(body=body), ctx)
+    assert isinstance(decoded, Response)
+    first, second = (part for part in decoded.choices[0].parts if isinstance(part, Text))
+    assert first.citations == ()
+    assert [(each.url, each.start, each.end) for each in second.citations] == [
+        ("https://tide.example/a", 0, 4)
+    ]
+    path = "candidates[0].groundingMetadata.groundingChunks[0].web.domain"
+    assert path in {note.path for note in ctx.notes()}

@@ -103,7 +103,7 @@ def test_calls_of_unknown_types_are_kept():
     ctx = foreign()
     stray = (Opaque(protocol="elsewhere", type="tool_calls.x", value={}),)
     request = Request(model="m", messages=(Message(role="assistant", parts=stray),))
-    assert encode(request, ctx)["messages"] == [{"role": "assistant", "content": None}]
+    assert encode(request, ctx)["messages"] == [{"role": "assistant", "content": ""}]
     assert ctx.receipt().codes() == {"part-dropped": 1}
 
 

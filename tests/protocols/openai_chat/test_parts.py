@@ -70,7 +70,8 @@ def test_foreign_media():
     }
     assert content[2]["file"]["filename"] == "t.csv"
     assert content[3:] == [{"type": "text", "text": "no"}]
-    assert ctx.receipt().codes() == {"default-added": 1, "part-dropped": 4}
+    codes = {"default-added": 1, "part-dropped": 4, "value-respelled": 1}
+    assert ctx.receipt().codes() == codes
 
 
 def test_an_image_given_as_a_bare_url_is_read():

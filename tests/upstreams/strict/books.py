@@ -334,14 +334,39 @@ def _chosen(ask: Ask) -> str | None:
             "allowed_tools": "allowed",
             "any": "required",
         }.get(kind, kind)
-    return "required" if choice == "any" else choice
+    return choice
 
 
 def _choices(ask: Ask, taken: list[str]) -> Iterator[str]:
     chosen = _chosen(ask)
     allowed = {*taken, *(each.partition(".")[0] for each in taken)}
-    if chosen in {"auto", "required", "none", "tool", "allowed"} - allowed:
+    if chosen in {"auto", "required", "none", "tool", "allowed", "any"} - allowed:
         yield "tool_choice"
+
+
+def _metadata(ask: Ask, most: Mapping[str, int]) -> Iterator[str]:
+    given = ask.body.get("metadata")
+    for key, value in given.items() if isinstance(given, dict) else ():
+        if len(key) > most["key"] or not isinstance(value, str) or len(value) > most["value"]:
+            yield f"metadata.{key}"
+    if isinstance(given, dict) and len(given) > most["pairs"]:
+        yield "metadata"
+
+
+def _hosted_alone(ask: Ask, when: str) -> Iterator[str]:
+    tools = [each for each in ask.body.get("tools") or () if isinstance(each, dict)]
+    kinds = {key for each in tools for key, held in each.items() if held != []}
+    if when == "always" and "functionDeclarations" in kinds and len(kinds) > 1:
+        yield "tools"
+
+
+def _output_object(ask: Ask, wanted: bool) -> Iterator[str]:
+    said = ask.body.get("response_format") or {}
+    schema = (said.get("json_schema") or {}).get("schema")
+    formed = (ask.body.get("text") or {}).get("format") or {}
+    for each in (schema, formed.get("schema")):
+        if wanted and isinstance(each, dict) and each.get("type") != "object":
+            yield "response_format"
 
 
 def _ids(ask: Ask, rule: Json) -> Iterator[str]:
@@ -387,6 +412,9 @@ CHECKS: Mapping[str, Check] = {
     "sampling.temperature": _temperature,
     "sampling.dropped": _dropped,
     "sampling.lengths": _lengths,
+    "sampling.metadata": _metadata,
+    "schema.output_object": _output_object,
+    "tools.hosted_alone": _hosted_alone,
     "tools.most": _most_tools,
     "tools.kinds": _kinds,
     "tools.own": _own,

@@ -517,7 +517,14 @@ VIOLATING = {
     "tools.same_strict": lambda _, body: body | {"tools": [_BARE, _STRICT]},
     "calls.object_arguments": lambda _, body: body | {"messages": [_CALLED]},
     "messages.items": lambda _, body: body | {"input": [{"type": "something_of_nobody"}]},
-    "tools.choices": lambda _, body: body | {"tool_choice": {"type": "allowed_tools"}},
+    "tools.choices": lambda taken, body: (
+        body | {"tool_choice": "any" if "allowed" in taken else {"type": "allowed_tools"}}
+    ),
+    "sampling.metadata": lambda most, body: body | {"metadata": {"k": "v" * (most["value"] + 1)}},
+    "schema.output_object": lambda _, body: (
+        body
+        | {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}}
+    ),
 }
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _BARE = {"type": "function", "function": {"name": "f"}}

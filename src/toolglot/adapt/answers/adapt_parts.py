@@ -243,7 +243,8 @@ def note_sequences(stops: Sequence[StopReason | None], ctx: Context) -> None:
 def _is_plain(part: Part) -> bool:
     """Whether every protocol can express a part as it is."""
     if type(part) is ToolCall:
-        return bool(part.name) and not part.id_made and part.arguments[:1] == "{"
+        plain = bool(part.name) and not part.id_made and part.namespace is None
+        return plain and part.arguments[:1] == "{"
     return type(part) is Reasoning or (type(part) is Text and not part.citations)
 
 
@@ -256,6 +257,10 @@ def adapt_part(part: Part, index: int, target: Surface, ctx: Context) -> Part | 
             path = f"{ctx.part_at(index)}.name"
             ctx.note("default-added", path, f"a call without a name is {_NAMELESS}")
             part = replace(part, name=_NAMELESS)
+        if part.namespace is not None and "namespace" not in target.tools.kinds:
+            path = f"{ctx.part_at(index)}.namespace"
+            ctx.note("field-dropped", path, f"{target.name} has no namespaces", "info")
+            part = replace(part, namespace=None)
         return replace(part, id=made_id(part, target)) if part.id_made else part
     if isinstance(part, Text):
         return cited(part, target, ctx.cited_at(index), ctx)

@@ -55,6 +55,7 @@ def answer_passes(ctx: Context, whole: Response | None = None) -> list[StreamPas
     and tokens counted, all the same.
     """
     options, (source, target) = ctx.options, ctx.surfaces
+    ctx.is_renumbered = bool(options.event_passes)
     translated, live = source is not target, whole is None
     checked = asks(options) or (translated and limit_of(ctx) is not None) or bool(ctx.undo.inexact)
     passes = _wanted(

@@ -177,6 +177,7 @@ class FindTextCalls:
         if self._dialect not in ("auto", *DIALECTS):
             raise ValueError(f"dialect: {self._dialect!r} is neither auto nor a known one")
         self._ctx = ctx
+        ctx.is_renumbered = True
         self._prefix = target.calls.made_up_prefix if source is target else "call_"
         self._declared = DeclaredTools(ctx)
         self._taken = call_ids(ctx.request.messages if ctx.request is not None else ())
@@ -341,7 +342,7 @@ class FindTextCalls:
         events: list[Event] = []
         if words.shown and words.kind is Reasoning and event.field == "signature":
             note = "it belongs to words with a call in them"
-            self._ctx.note("reasoning-dropped", self._ctx.part_at(event.index), note)
+            self._ctx.note("reasoning-dropped", self._ctx.came_at(event.index), note)
             return events
         if words.shown and event.citation is not None:
             self._note("citation-mapped", event.index, "its place in the text is not known")
@@ -464,7 +465,7 @@ class FindTextCalls:
         return self._choices.setdefault(choice, ChoiceCalls())
 
     def _note(self, code: str, index: int, message: str = "") -> None:
-        self._ctx.note(code, self._ctx.part_at(index), message)
+        self._ctx.note(code, self._ctx.came_at(index), message)
 
 
 _SEGMENTS: Final[dict[type[Any], Callable[[FindTextCalls, _Open, int, Any], list[Event]]]] = {

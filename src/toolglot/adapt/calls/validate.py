@@ -425,6 +425,8 @@ class CheckCalls:
     def _number(self, index: int) -> int:
         number = self._out[index] = self._next
         self._next += 1
+        if number != index:
+            self._ctx.is_renumbered = True
         return number
 
     def _delta(self, event: PartDelta) -> Sequence[Event]:

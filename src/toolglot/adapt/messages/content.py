@@ -189,11 +189,20 @@ class Walk:
     def _note_details(self, part: Media, path: str) -> None:
         if isinstance(part.source, Remote) and not self._target.media.fetches_urls:
             self._ctx.note("media-by-url", path)
+        if getattr(part.source, "media_type", None) and isinstance(part.source, Remote):
+            self._note_media_type(path)
         for field in ("detail", "name"):
             if getattr(part, field, None) is not None and field not in self._target.media.fields:
                 words = f"{self._target.name} has no {field} for it"
                 inner = self._source.media.paths.get(field, field)
                 self._ctx.note("field-dropped", f"{path}.{inner}", words, "info")
+
+    def _note_media_type(self, path: str) -> None:
+        """Whoever fetches a URL sees the type; few protocols say it beside the URL."""
+        inner = self._source.media.paths.get("url_type", "")
+        if inner and "url_type" not in self._target.media.fields:
+            words = f"{self._target.name} has no media type for a URL"
+            self._ctx.note("field-dropped", f"{path}.{inner}", words, "info")
 
     def call(self, part: ToolCall, _place: str, path: str) -> ToolCall:
         """A call with arguments that are one JSON text."""

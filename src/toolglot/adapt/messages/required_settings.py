@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
-from toolglot.context import Context
-from toolglot.ir import Request
+from toolglot.adapt.reasoning.effort import budget_of
+from toolglot.context import DEFAULT_LIMIT, Context
+from toolglot.ir import ReasoningSettings, Request
 
 
 def require_stream(request: Request, ctx: Context) -> Request:
@@ -25,9 +26,12 @@ def require_limits(request: Request, ctx: Context) -> Request:
     if request.max_tokens is not None or not target.requires_max_tokens:
         return request
     limit = ctx.options.max_tokens
-    budget = request.reasoning.budget if request.reasoning else None
-    if budget is not None:
-        limit += budget
+    settings = request.reasoning or ReasoningSettings()
+    if settings.budget is not None:
+        limit += settings.budget
+    elif limit == DEFAULT_LIMIT and settings.enabled is not False and settings.effort is not None:
+        # Nothing is known of the model, and what it thinks counts.
+        limit += budget_of(settings.effort)
     ctx.note("default-added", "max_tokens", f"{target.name} requires a limit: {limit}")
     return replace(request, max_tokens=limit)
 

@@ -1,19 +1,18 @@
 """Settings of a request: what the target cannot express is removed, with a note."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from toolglot.adapt.messages.described_output import describe_output
 from toolglot.context import Context
 from toolglot.digest import digest
 from toolglot.ir import Message, OutputFormat, Part, Request, Text, ToolChoice, ToolResult
 from toolglot.surface import Surface, once_per_pair
-
-if TYPE_CHECKING:
-    from toolglot.receipt import Severity
+from toolglot.wire import jsontext
 
 _HANDLED: Final = frozenset(
     {"model", "messages", "system", "tools", "extras", "wire_form", "answer_form"}
@@ -131,6 +130,10 @@ def bound_settings(request: Request, ctx: Context) -> Request:
             changes[field] = digest(value.encode(), _DIGEST).hex()[:most]
             words = f"longer than {most} characters; a digest of it is sent"
             ctx.note("value-mapped", ctx.setting(field), words, "info")
+    if sampling.metadata and request.metadata:
+        metadata = _bounded(request.metadata, sampling.metadata, ctx)
+        if metadata is not request.metadata:
+            changes["metadata"] = metadata
     chars, user = sampling.user_chars, request.user
     if chars is not None and user is not None and re.fullmatch(f"[{chars}]+", user) is None:
         changes["user"] = digest(user.encode(), _DIGEST).hex()
@@ -146,6 +149,30 @@ def bound_settings(request: Request, ctx: Context) -> Request:
     return replace(request, **changes) if changes else request
 
 
+def _bounded(
+    metadata: Mapping[str, Any], most: Mapping[str, int], ctx: Context
+) -> Mapping[str, Any]:
+    """Metadata with no more pairs, and no longer texts, than the target accepts."""
+    key_length, length = most.get("key"), most.get("value")
+    kept: dict[str, Any] = {}
+    lost: list[str] = []
+    for key, value in metadata.items():
+        text = value if isinstance(value, str) else jsontext.text(value)
+        if len(kept) >= most.get("pairs", len(metadata)) or len(key) > (key_length or len(key)):
+            lost.append(key[:_SHOWN])
+            continue
+        kept[key] = text[:length]
+        if kept[key] != value:
+            lost.append(
+                f"the end of {key}" if len(text) > (length or len(text)) else f"{key} as text"
+            )
+    if not lost:
+        return metadata
+    ctx.note("value-mapped", ctx.setting("metadata"), f"more than is accepted: {', '.join(lost)}")
+    return kept
+
+
+_SHOWN: Final = 40
 _DIGEST: Final = 32
 """Bytes of a digest that stands for a longer text."""
 
@@ -179,15 +206,8 @@ def adapt_output(request: Request, ctx: Context) -> Request:
         return request
     _, target = ctx.surfaces
     path = ctx.setting("output")
-    if output.kind not in target.outputs:
-        severity: Severity | None = "info" if output.kind == "text" else None
-        words = f"{target.name} does not support {output.kind} output"
-        ctx.note("field-dropped", path, words, severity)
-        return replace(request, output=None)
-    beside = target.tools.outputs
-    if request.tools and beside is not None and output.kind not in beside:
-        words = f"{output.kind} output is not accepted beside tools"
-        ctx.note("field-dropped", path, words, "info" if output.kind == "text" else None)
+    if output.kind == "text" and "text" not in target.outputs:
+        ctx.note("field-dropped", path, "text is what there is without it", "info")
         return replace(request, output=None)
     choice, formed = request.tool_choice, output.kind != "text"
     forced = choice is not None and choice.mode in ("required", "tool")
@@ -197,6 +217,13 @@ def adapt_output(request: Request, ctx: Context) -> Request:
             "field-dropped", path, f"{output.kind} output is not accepted where a tool is forced"
         )
         return replace(request, output=None)
+    if output.kind not in target.outputs:
+        words = f"{target.name} does not support {output.kind} output; a text asks for it"
+        return describe_output(request, ctx, words)
+    beside = target.tools.outputs
+    if request.tools and beside is not None and output.kind not in beside:
+        words = f"{output.kind} output is not accepted beside tools; a text asks for it"
+        return describe_output(request, ctx, words)
     return (
         replace(request, output=_named(output, target, ctx)) if output.kind == "schema" else request
     )

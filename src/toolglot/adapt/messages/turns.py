@@ -1,5 +1,6 @@
 """Turns: consecutive messages of one role, joined where the target has one message for them."""
 
+from itertools import chain
 from operator import is_
 from typing import Final
 
@@ -42,16 +43,24 @@ def merge_turns(request: Request, ctx: Context) -> Request:
 
 
 def _merged(messages: tuple[Message, ...], roles: tuple[str, ...]) -> tuple[Message, ...]:
-    joined: list[Message] = []
+    turns: list[list[Message]] = []
     for message in messages:
-        last = joined[-1] if joined else None
-        if last is not None and last.role == message.role and message.role in roles:
-            joined[-1] = Message(
-                role=last.role, parts=(*last.parts, *message.parts), name=last.name
-            )
+        if turns and turns[-1][0].role == message.role and message.role in roles:
+            turns[-1].append(message)
         else:
-            joined.append(message)
-    return tuple(map(_results_first, joined)) if len(joined) < len(messages) else messages
+            turns.append([message])
+    if len(turns) == len(messages):
+        return messages
+    return tuple(_results_first(_joined(turn)) for turn in turns)
+
+
+def _joined(turn: list[Message]) -> Message:
+    first, *more = turn
+    if not more:
+        return first
+    # At once: joining one after the other would copy the first as often as there are others.
+    parts = tuple(chain.from_iterable(message.parts for message in turn))
+    return Message(role=first.role, parts=parts, name=first.name)
 
 
 def _calls_at_end(message: Message, ctx: Context) -> Message:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from toolglot.context import Context
 from toolglot.ir import (
+    CustomTool,
     FunctionTool,
     Part,
     Reasoning,
@@ -35,6 +36,7 @@ _BUDGETS: Final = (
 are those of https://ai.google.dev/gemini-api/docs/openai (read 2026-11-15) where it names them."""
 
 _MAX_BUDGET: Final = 64000
+_CALLED: Final = (FunctionTool, CustomTool)
 _USUAL: Final = "medium"
 """The effort where one has to be said, and none was."""
 
@@ -81,7 +83,7 @@ def adapt_reasoning(request: Request, ctx: Context) -> Request:
 def adapt_effort_with_tools(request: Request, ctx: Context) -> Request:
     """Leave out the effort, or say `none`, where a model accepts no other beside functions."""
     rule, settings = ctx.surfaces[1].tools.effort, request.reasoning
-    if rule == "keep" or not any(isinstance(tool, FunctionTool) for tool in request.tools):
+    if rule == "keep" or not any(isinstance(tool, _CALLED) for tool in request.tools):
         return request
     path, asked = ctx.setting("reasoning"), settings is not None and not _is_off(settings)
     if rule == "none":

@@ -170,7 +170,7 @@ class SealState:
                 keep_state(layout.parts, self._ctx)
             trailing = layout.trailing()
             if trailing is not None:
-                path = self._ctx.answer_at("", choice) if self._ctx.whole is not None else ""
+                path = self._ctx.answer_at("", choice)
                 self._ctx.note("reasoning-carried", path, "the layout of the message is sealed")
                 whole = self._ctx.whole is not None
                 events.append(PartStarted(self._next, trailing, choice, whole))

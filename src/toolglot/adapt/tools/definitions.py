@@ -1,6 +1,6 @@
 """Tool definitions and tool choice."""
 
-from operator import is_
+from operator import add, is_
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -148,26 +148,33 @@ def _bare(tool: FunctionTool, path: str, target: Surface, ctx: Context) -> Funct
 
 
 def limit_strict(request: Request, ctx: Context) -> Request:
-    """No more strict tools, and optional parameters in them, than the target accepts."""
+    """No more strict tools, and optional parameters and unions in them, than the target accepts."""
     _, target = ctx.surfaces
-    most, parameters = target.tools.most_strict, target.schema.most_optional
-    if most is None and parameters is None:
+    most, limits = target.tools.most_strict, target.schema
+    bounds = (most, limits.most_optional, limits.most_unions)
+    if bounds == (None, None, None) or not any(map(_is_strict, request.tools)):
         return request
-    tools, count, optional = list(request.tools), 0, 0
+    tools, used = list(request.tools), (0, 0, 0)
     for index, tool in enumerate(tools):
         if not isinstance(tool, FunctionTool) or not tool.strict:
             continue
-        more = sum(map(_optional, schemas(tool.parameters or {})))
-        few = parameters is None or optional + more <= parameters
-        if few and (most is None or count < most):
-            count, optional = count + 1, optional + more
-        else:
-            words = (
-                f"{target.name} accepts fewer strict tools, or fewer optional parameters in them"
-            )
-            ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
-            tools[index] = replace(tool, strict=False)
+        inner = schemas(tool.parameters or {})
+        more = (1, sum(map(_optional, inner)), sum(map(_unions, inner)))
+        total = tuple(map(add, used, more))
+        if all(bound is None or count <= bound for count, bound in zip(total, bounds, strict=True)):
+            used = total
+            continue
+        words = (
+            f"{target.name} accepts fewer strict tools, or fewer optional parameters or parameters "
+            "of several types in them"
+        )
+        ctx.note("strict-dropped", f"{ctx.tool_at(index)}.strict", words)
+        tools[index] = replace(tool, strict=False)
     return request if all(map(is_, tools, request.tools)) else replace(request, tools=tuple(tools))
+
+
+def _is_strict(tool: Tool) -> bool:
+    return isinstance(tool, FunctionTool) and bool(tool.strict)
 
 
 def _optional(schema: Json) -> int:
@@ -176,6 +183,16 @@ def _optional(schema: Json) -> int:
     if not isinstance(properties, dict):
         return 0
     return sum(name not in (required if isinstance(required, list) else ()) for name in properties)
+
+
+def _unions(schema: Json) -> int:
+    """How many properties of a schema have one of several types."""
+    properties = schema.get("properties")
+    given = properties.values() if isinstance(properties, dict) else ()
+    return sum(
+        isinstance(each, dict) and ("anyOf" in each or isinstance(each.get("type"), list))
+        for each in given
+    )
 
 
 def limit_tools(request: Request, ctx: Context) -> Request:
@@ -278,21 +295,25 @@ def adapt_choice(request: Request, ctx: Context) -> Request:
             ctx.note("choice-mapped", path, f"{target.name} forces no tool while it reasons; auto")
             adapted = ToolChoice(mode="auto")
     if adapted.mode == "none" and "none" not in target.tools.choices:
-        return _without_choice(request, path, ctx)
+        request = _without_tools(request, path, ctx)
+        if request.tool_choice is None:
+            return request
     if adapted.mode == "none" and request.parallel_tool_calls is not None:
         ctx.note("field-minor", ctx.setting("parallel_tool_calls"), "no tool is called at all")
         request = replace(request, parallel_tool_calls=None)
     return request if adapted is choice else replace(request, tool_choice=adapted)
 
 
-def _without_choice(request: Request, path: str, ctx: Context) -> Request:
+def _without_tools(request: Request, path: str, ctx: Context) -> Request:
     """No tool may be called, and the target cannot say so: none is declared, if that can be."""
-    target = ctx.surfaces[1]
-    if target.tools.needed_by_history and _has_calls(request):
+    target, called = ctx.surfaces[1], _has_calls(request)
+    if called and target.tools.needed_by_history:
         words = f"{target.name} cannot forbid calls, and those before need their tools; auto"
         ctx.note("choice-mapped", path, words)
         return replace(request, tool_choice=None, parallel_tool_calls=None)
-    words = "no tool may be called, so none is declared"
+    if called:
+        return request
+    words = "a tool cannot be forbidden here, so none is declared"
     ctx.note("choice-mapped", path, words, "info")
     ctx.note("tool-dropped", ctx.setting("tools"), words, "info")
     return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)

@@ -76,8 +76,9 @@ def searches_tools(tools: Sequence[Tool], target: Surface) -> bool:
 def map_provider_tools(request: Request, ctx: Context) -> Request:
     """Replace the tools of another provider by what the target has for the same purpose."""
     source, target = ctx.tool_surfaces
-    declared = ProviderTool in map(type, request.tools) and any(
-        type(tool) is ProviderTool and not accepts_own(tool, target) for tool in request.tools
+    declared = ProviderTool in map(type, request.tools) and (
+        any(type(tool) is ProviderTool and not accepts_own(tool, target) for tool in request.tools)
+        or (_must_be_alone(ctx) and any(type(tool) is not ProviderTool for tool in request.tools))
     )
     items = {
         kind: tool for tool in source.client_tools if tool.call for kind in (tool.call, tool.output)
@@ -89,6 +90,12 @@ def map_provider_tools(request: Request, ctx: Context) -> Request:
     tools = mapping.tools() if declared else request.tools
     messages = mapping.messages(items) if called else request.messages
     return mapping.choice(replace(request, tools=tools, messages=messages))
+
+
+def _must_be_alone(ctx: Context) -> bool:
+    """Whether tools that the provider runs are not accepted beside functions."""
+    rule = ctx.surfaces[1].tools.hosted_alone
+    return rule == "always" or (rule == "translated" and not ctx.in_protocol)
 
 
 def _is_opaque(message: Message) -> bool:
@@ -132,7 +139,7 @@ class _Mapping:
             for index, tool in enumerate(self._request.tools)
             if (mapped := self._tool(tool, path := ctx.tool_at(index))) is not None
         ]
-        if self._target.tools.hosted_alone and self._taken:
+        if _must_be_alone(ctx) and self._taken:
             placed = list(self._without_own(placed))
         ctx.tool_paths = tuple(path for _, path in placed)
         return tuple(tool for tool, _ in placed)

@@ -11,6 +11,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from toolglot.adapt.aliases import Aliases, all_fit, pattern
+from toolglot.adapt.messages.described_output import describe_output
 from toolglot.context import Context
 from toolglot.ir import FunctionTool, Json, Message, OutputFormat, Request, Tool, ToolCall
 from toolglot.schema.booleans import write_booleans
@@ -20,7 +22,8 @@ from toolglot.schema.formats import describe_formats
 from toolglot.schema.merge import References
 from toolglot.schema.narrow import Narrowed, narrow
 from toolglot.schema.openapi import from_openapi
-from toolglot.schema.roots import is_object_root, object_root
+from toolglot.schema.roots import is_object_root, object_root, rename_members
+from toolglot.schema.spelled_out import spell_out
 from toolglot.schema.subsets import SUBSETS
 from toolglot.surface import Surface
 from toolglot.undo import UndoStep
@@ -43,7 +46,10 @@ def narrow_schemas(request: Request, ctx: Context) -> Request:
     output = request.output
     if output is not None and output.schema is not None:
         other = _Schemas(ctx).output(output, output.schema)
-        if other is not output:
+        if other is None:
+            words = f"{ctx.surfaces[1].name} has no form of this schema; a text asks for it"
+            request = describe_output(request, ctx, words)
+        elif other is not output:
             changes["output"] = other
     if adapted.texts:
         changes["messages"] = tuple(_message(each, adapted.texts) for each in request.messages)
@@ -90,8 +96,11 @@ def _is_plain(
     formats: frozenset[str] | None,
     needs_object: bool,  # noqa: FBT001
     booleans: bool,  # noqa: FBT001
+    spelled_out: bool,  # noqa: FBT001
 ) -> tuple[Json, bool]:
     """Whether a target that accepts all of JSON Schema accepts a schema unchanged."""
+    if spelled_out and spell_out(schema)[1]:
+        return schema, False
     if not booleans and write_booleans(schema)[1]:
         return schema, False
     if needs_object and not is_object_root(schema):
@@ -127,6 +136,7 @@ class _Schemas:
         strict = tool.strict and adapted is not None
         if adapted is None:
             adapted = self._lenient(schema, index)
+        adapted = self._named(adapted, index)
         if adapted.plan is not None:
             self.texts[tool.name] = Texts(adapted.plan)
         if adapted.inexact:
@@ -163,7 +173,12 @@ class _Schemas:
         if not self._subset:
             accepted = target.schema
             _, plain = _is_plain(
-                schema, self._ctx, accepted.formats, accepted.object_root, accepted.booleans
+                schema,
+                self._ctx,
+                accepted.formats,
+                accepted.object_root,
+                accepted.booleans,
+                accepted.spelled_out,
             )
             if plain:
                 return _Adapted(schema)
@@ -181,7 +196,26 @@ class _Schemas:
             made, count = write_booleans(made)
             if count:
                 self._ctx.note("schema-narrowed", path, f"{count} booleans written as objects")
+        if target.schema.spelled_out:
+            made, count = spell_out(made)
+            if count:
+                words = f"{count} empty `properties` or `items` written out"
+                self._ctx.note("schema-narrowed", path, words)
         return _Adapted(made, adapted.plan, adapted.inexact)
+
+    def _named(self, adapted: _Adapted, index: int) -> _Adapted:
+        """Parameters with names that the target takes, which are undone in the answer."""
+        rule, members = self._target.schema.member_rule, adapted.schema.get("properties")
+        if rule is None or type(members) is not dict or all_fit(members, rule):
+            return adapted
+        aliases = Aliases(rule, {name for name in members if all_fit((name,), rule)})
+        fitting = pattern(rule).fullmatch
+        renamed = {name: aliases.of(name) for name in members if not fitting(name)}
+        told = ", ".join(f"{old} is {new}" for old, new in renamed.items())
+        self._ctx.note("schema-narrowed", self._ctx.tool_at(index), f"parameters renamed: {told}")
+        plan = adapted.plan or Plan()
+        plan = plan.with_names(renamed)
+        return _Adapted(rename_members(adapted.schema, renamed), plan, adapted.inexact)
 
     def _narrowed(self, schema: Json, subset: str, path: str, *, tool: bool) -> _Adapted | None:
         """The schema in a subset, with notes of what was done to it."""
@@ -223,8 +257,10 @@ class _Schemas:
             self._ctx.note("format-dropped", path, words)
         return schema
 
-    def output(self, output: OutputFormat, schema: Json) -> OutputFormat:
-        """Structured output. It reaches the client as it comes, so nothing may differ in it."""
+    def output(self, output: OutputFormat, schema: Json) -> OutputFormat | None:
+        """Structured output; None: the target cannot be asked for it. It reaches the client as it
+        comes, so nothing may differ in it.
+        """
         path, target = self._ctx.setting("output"), self._target
         adapted = from_openapi(schema) if self._source.schema.openapi else schema
         if adapted is not schema:
@@ -240,7 +276,9 @@ class _Schemas:
                 words = f"{target.name} cannot be strict about this schema"
                 self._ctx.note("strict-dropped", path, words)
             else:
-                self._ctx.note("schema-refused", path)
+                return None
+        if target.schema.output_object and not is_object_root(adapted):
+            return None
         if adapted is schema and strict is output.strict:
             return output
         return replace(output, schema=adapted, strict=strict)

@@ -12,6 +12,7 @@ from toolglot.convert.formats import (
     chat_messages,
     claude_code,
     codex_rollout,
+    dialect_text,
     gemini_cli,
     gemini_tuning,
     glaive,
@@ -20,11 +21,13 @@ from toolglot.convert.formats import (
     openinference,
     otel_genai,
     qwen_code,
+    recording,
     sharegpt,
     toolace,
     toucan,
     xlam,
 )
+from toolglot.dialects.table import DIALECTS
 from toolglot.errors import ToolglotError
 from toolglot.ir import Json
 
@@ -34,6 +37,7 @@ _ALL: Final[tuple[Format, ...]] = (
     opencode_export.FORMAT,
     gemini_cli.FORMAT,
     qwen_code.FORMAT,
+    recording.FORMAT,
     atif.FORMAT,
     otel_genai.FORMAT,
     openinference.FORMAT,
@@ -62,7 +66,7 @@ class UnknownFormatError(ToolglotError, LookupError):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"no format named {name!r}; known: {', '.join(FORMATS)}")
+        super().__init__(f"no format named {name!r}; known: {', '.join(FORMATS)}, text:DIALECT")
 
     def __reduce__(self) -> tuple[type["UnknownFormatError"], tuple[str]]:
         """Pickle by the name."""
@@ -71,10 +75,12 @@ class UnknownFormatError(ToolglotError, LookupError):
 
 def get_format(name: str) -> Format:
     """The format of that name, or an `UnknownFormatError` that lists them."""
-    try:
+    if name in _NAMED:
         return _NAMED[name]
-    except KeyError:
-        raise UnknownFormatError(name) from None
+    dialect = name.removeprefix(dialect_text.PREFIX)
+    if dialect != name and dialect in DIALECTS:
+        return dialect_text.dialect_format(dialect)
+    raise UnknownFormatError(name)
 
 
 def recognise(rows: Iterable[Json]) -> tuple[Format, str] | None:

@@ -1,8 +1,10 @@
-"""Chats of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json`.
+"""Chats of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`.
 
-One document: messages of `user` and `gemini`, which have their calls with the results, and what was
-thought as subject and description (packages/core/src/services/chatRecordingService.ts, read
-2026-11-16).
+A line about the chat, then one for each message of `user` and `gemini`, which have their calls with
+the results, and what was thought as subject and description. A message that comes again replaces
+the one with its id, `$set` changes what is known of the chat, and `$rewindTo` takes a message and
+all after it back. Older versions had one document with `messages`. Read from
+`ChatRecordingService` in the bundle of Gemini CLI 0.61.0 (2026-11-16).
 """
 
 from typing import Any, Final
@@ -30,14 +32,41 @@ _SHOWN: Final = ("info", "error", "warning")
 
 
 def recognise(row: Json) -> str:
-    """A document of a chat."""
-    has = {"sessionId", "projectHash", "messages"} <= row.keys()
-    return "it has `sessionId`, `projectHash` and `messages`" if has else ""
+    """What the first line says of a chat."""
+    has = {"sessionId", "projectHash"} <= row.keys()
+    return "it begins with `sessionId` and `projectHash`" if has else ""
+
+
+def _document(rows: Rows, ctx: Context) -> Json:
+    """The chat as one document, whichever form it has."""
+    about: Json = {}
+    messages: dict[str, Any] = {}
+    taken_back = 0
+    for row in rows:
+        if "projectHash" in row:
+            about |= row
+            messages |= {str(each.get("id")): each for each in row.get("messages") or ()}
+        elif isinstance(row.get("$set"), dict):
+            about |= row["$set"]
+        elif "$rewindTo" in row:
+            names = list(messages)
+            place = names.index(row["$rewindTo"]) if row["$rewindTo"] in messages else 0
+            for name in names[place:]:
+                del messages[name]
+            taken_back += len(names) - place
+        elif isinstance(row.get("id"), str):
+            messages[row["id"]] = row
+    if taken_back:
+        words = f"{taken_back} messages that were taken back"
+        ctx.note("message-dropped", "messages", words, "lossy")
+    if not about:
+        raise DecodeError("", "expected a line with `sessionId` and `projectHash`")
+    return {**about, "messages": list(messages.values())}
 
 
 def read(rows: Rows, ctx: Context) -> RecordedConversation:
     """A chat."""
-    (row,) = rows
+    row = _document(rows, ctx)
     reader = TurnReader("messages", ctx)
     model = ""
     for index, message in enumerate(list_of(row, "messages")):
@@ -51,7 +80,7 @@ def read(rows: Rows, ctx: Context) -> RecordedConversation:
         elif kind == "gemini":
             model = message.get("model") or model
             _read_answer(message, text, reader, facts)
-        elif kind in _SHOWN:
+        elif kind in _SHOWN or kind is None:
             ctx.note("field-minor", f"messages[{index}]", "what the client showed")
         else:
             raise DecodeError(f"messages[{index}].type", f"expected user or gemini, got {kind!r}")
@@ -131,10 +160,10 @@ def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
         "projectHash": digest(folder.encode(), 32).hex(),
         "startTime": times[0] if times else "",
         "lastUpdated": times[-1] if times else "",
-        "messages": messages,
+        "kind": "main",
     }
     title = conversation.facts.get("title")
-    return [{**row, "summary": title} if title else row]
+    return [{**row, "summary": title} if title else row, *messages]
 
 
 def _write_turn(
@@ -195,12 +224,12 @@ def _add_results(messages: list[Json], turn: PlainTurn, ctx: Context) -> None:
 FORMAT: Final = Format(
     name="gemini-cli",
     summary="chats of Gemini CLI",
-    reference="https://github.com/google-gemini/gemini-cli, chatRecordingService.ts (2026-11-16)",
+    reference="the bundle of Gemini CLI 0.61.0 (2026-11-16)",
     surface=of_text("gemini-cli", path="messages", reasoning=True, model=True),
     read=read,
     write=write,
     recognise=recognise,
-    suffix=".json",
+    unit="file",
     holds=frozenset({"model"}),
     facts=frozenset({"id", "time", "title", "agent"}),
     turn_facts=frozenset({"time", "id", "model", "usage"}),

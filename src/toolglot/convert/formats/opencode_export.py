@@ -20,9 +20,11 @@ from toolglot.convert.plain_turns import (
 from toolglot.convert.surfaces import of_text
 from toolglot.convert.transcript import RecordedConversation
 from toolglot.errors import DecodeError
-from toolglot.ir import Image, Inline, Json, Part, Reasoning, Remote, Text, ToolCall
+from toolglot.ir import Document, Image, Inline, Json, Part, Reasoning, Remote, Text, ToolCall
 
 _SECOND: Final = 1000
+_STEPS: Final = frozenset({"step-start", "step-finish", "snapshot", "patch"})
+"""Parts in which opencode keeps account."""
 _VERSION: Final = "1.18.33"
 
 
@@ -98,7 +100,7 @@ def _read_answer(parts: list[Any], reader: TurnReader, facts: Json, ctx: Context
             state = part.get("state") or {}
             said.append(reader.call(part.get("tool"), state.get("input"), part.get("callID")))
             made.append(part)
-        elif part.get("type") in ("text", "reasoning", "file"):
+        elif part.get("type") not in _STEPS:
             if made:
                 _finish(said, made, reader, facts)
                 said, made = [], []
@@ -116,9 +118,10 @@ def _finish(said: list[Any], made: list[Json], reader: TurnReader, facts: Json) 
         failed = state.get("status") == "error"
         output = state.get("error") if failed else state.get("output")
         if output is not None:
-            content = (Text(text=str(output)),) if output else ()
+            content: list[Part] = [Text(text=str(output))] if output else []
+            content += filter(None, (_read_file(each) for each in state.get("attachments") or ()))
             error = True if failed else None
-            reader.answer_with(content, part.get("tool"), part.get("callID"), is_error=error)
+            reader.answer_with(tuple(content), part.get("tool"), part.get("callID"), is_error=error)
 
 
 def _read_part(part: Json, ctx: Context) -> Part | None:
@@ -127,14 +130,24 @@ def _read_part(part: Json, ctx: Context) -> Part | None:
         return Text(text=str(part.get("text", "")))
     if kind == "reasoning":
         return Reasoning(text=str(part.get("text", ""))) if part.get("text") else None
-    if kind == "file" and str(part.get("mime", "")).startswith("image/"):
-        url = str(part.get("url"))
-        head, mark, data = url.partition(";base64,")
-        if mark:
-            return Image(source=Inline(media_type=head.removeprefix("data:"), data=data))
-        return Image(source=Remote(url=url, media_type=part.get("mime")))
-    ctx.note("field-minor", f"messages[].parts.{kind}", "only opencode reads it")
+    if kind == "file":
+        return _read_file(part)
+    if kind not in _STEPS:
+        ctx.note("part-dropped", f"messages[].parts.{kind}", "only opencode reads it")
     return None
+
+
+def _read_file(part: Json) -> Part:
+    url, media_type = str(part.get("url")), str(part.get("mime", ""))
+    head, mark, data = url.partition(";base64,")
+    source = (
+        Inline(media_type=head.removeprefix("data:"), data=data)
+        if mark
+        else Remote(url=url, media_type=media_type)
+    )
+    if media_type.startswith("image/"):
+        return Image(source=source)
+    return Document(source=source, name=part.get("filename"))
 
 
 def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
@@ -144,16 +157,23 @@ def write(conversation: RecordedConversation, ctx: Context) -> list[Json]:
     session = session if session.startswith("ses_") else ctx.new_id("ses_")
     times = times_of(conversation, ctx)
     messages: list[Json] = []
+    asked = ""
     for message, time in zip(conversation.messages, times, strict=True):
         for turn in plain_turns(conversation.with_messages((message,)), ctx):
             if turn.role == "tool":
                 _add_results(messages, turn, _milliseconds(time), ctx)
             else:
-                messages.append(_write_turn(turn, _milliseconds(time), session, conversation, ctx))
+                wire = _write_turn(turn, _milliseconds(time), session, conversation, ctx)
+                if wire["info"]["role"] == "user":
+                    asked = wire["info"]["id"]
+                else:
+                    wire["info"]["parentID"] = asked or wire["info"]["id"]
+                messages.append(wire)
     created = _milliseconds(times[0]) if times else 0
     updated = _milliseconds(times[-1]) if times else 0
     info: Json = {
         "id": session,
+        "slug": session.removeprefix("ses_").lower(),
         "projectID": "global",
         "directory": facts.get("folder", "/"),
         "title": facts.get("title", "Converted session"),
@@ -170,13 +190,17 @@ def _milliseconds(time: str) -> int:
 def _write_turn(
     turn: PlainTurn, time: int, session: str, conversation: RecordedConversation, ctx: Context
 ) -> Json:
-    known = turn.facts.get("id") or ""
-    identity = known if known.startswith("msg_") else ctx.new_id("msg_")
+    own = conversation.facts.get("agent") == "opencode"
+    identity = turn.facts.get("id") if own and "id" in turn.facts else _id("msg_", time, ctx)
     model = turn.facts.get("model") or conversation.request.model
     info: Json = {"id": identity, "sessionID": session, "time": {"created": time}}
     if turn.role == "assistant":
         usage = turn.facts.get("usage", {})
         info |= {"role": "assistant", "modelID": model, "providerID": "toolglot", "cost": 0}
+        folder = conversation.facts.get("folder", "/")
+        info |= {"mode": "build", "agent": "build", "path": {"cwd": folder, "root": folder}}
+        info["finish"] = "tool-calls" if turn.calls else "stop"
+        info["time"]["completed"] = time
         info["tokens"] = {
             "input": usage.get("input", 0),
             "output": usage.get("output", 0) - usage.get("reasoning", 0),
@@ -190,14 +214,22 @@ def _write_turn(
         info["summary"] = True
     parts: list[Json] = []
     if turn.thoughts:
-        parts.append({"type": "reasoning", "text": turn.thoughts, "time": {"start": time}})
+        parts.append(
+            {"type": "reasoning", "text": turn.thoughts, "time": {"start": time, "end": time}}
+        )
     if turn.text:
         parts.append({"type": "text", "text": turn.text})
     parts += [{"type": "file", **_file(image)} for image in turn.images]
     parts += [_write_call(call, time) for call in turn.calls]
-    for part in parts:
-        part |= {"id": ctx.new_id("prt_"), "messageID": identity, "sessionID": session}
+    for number, part in enumerate(parts):
+        name = _id("prt_", time, ctx, number)
+        part |= {"id": name, "messageID": identity, "sessionID": session}
     return {"info": info, "parts": parts}
+
+
+def _id(prefix: str, time: int, ctx: Context, number: int = 0) -> str:
+    """An id that follows those before it: opencode sorts by them."""
+    return f"{prefix}{time:012x}{number:03x}{ctx.new_id('')[:11]}"
 
 
 def _file(image: Image) -> Json:
@@ -228,13 +260,18 @@ def _add_results(messages: list[Json], turn: PlainTurn, time: int, ctx: Context)
             state |= {"status": "error", "error": text}
         else:
             state |= {"status": "completed", "output": text, "title": "", "metadata": {}}
+            images = [part for part in result.parts if isinstance(part, Image)]
+            if images:
+                state["attachments"] = [{"type": "file", **_file(image)} for image in images]
 
 
 FORMAT: Final = Format(
     name="opencode",
     summary="sessions of opencode, as `opencode export` prints them",
     reference="observed with opencode 1.18.33 (2026-11-16)",
-    surface=of_text("opencode", path="messages", content="parts", reasoning=True, model=True),
+    surface=of_text(
+        "opencode", path="messages", content="parts", reasoning=True, model=True, pictures=True
+    ),
     read=read,
     write=write,
     recognise=recognise,

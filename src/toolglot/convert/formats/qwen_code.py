@@ -87,7 +87,7 @@ def _lines(conversation: RecordedConversation, ctx: Context) -> Iterator[Json]:
         for wire in write_body(alone, gemini.NAME, ctx).get("contents", ()):
             uuid = new_uuid(ctx)
             kind = "assistant" if wire.get("role") == "model" else "user"
-            if any("functionResponse" in part for part in wire["parts"]):
+            if any("functionResponse" in part for part in wire.get("parts") or ()):
                 kind = "tool_result"
             line: Json = {"uuid": uuid, "parentUuid": last, "sessionId": session}
             line |= {"timestamp": time, "type": kind, "cwd": facts.get("folder", "/")}

@@ -4,16 +4,21 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass  # noqa: TID251 - nothing is requested
 
 from toolglot.discovery import Discovery, DiscoveryResult, Probe, ProbeResponse
 from toolglot.errors import ToolglotError
+from toolglot.gateway.telemetry.redact import SHORTEST_SECRET
 from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.http1.connection_pool import ConnectError, ConnectionPool
+from toolglot.ir import Json
+from toolglot.mending import read_error, understand
+from toolglot.providers.facts import with_facts
+from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
 MAX_ANSWER: Final = 2 * 1024 * 1024
@@ -49,7 +54,7 @@ async def probe_server(
 ) -> DiscoveryResult:
     """Find out what a server can do. It is an error only if the first probe cannot reach it."""
     _check_key(key)
-    steps = Discovery(url, model=model, key=key is not None).run()
+    steps = Discovery(url, model=model, key=key is not None, learn=_learn).run()
     end = monotonic() + total
     pool = ConnectionPool()
     proxy = _environment_proxy(url) if environment_proxies else None
@@ -68,6 +73,15 @@ async def probe_server(
                 return result
     finally:
         pool.close()
+
+
+def _learn(
+    protocol: str, answer: ProbeResponse, sent: Json, known: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """What a refusal says of the server, by the table of refusals."""
+    surface = with_facts(get_protocol(protocol).SURFACE, known)
+    mending = understand(read_error(answer.status, answer.body), surface, sent)
+    return mending.facts if mending is not None and mending.remember else {}
 
 
 def _environment_proxy(url: str) -> str | None:
@@ -105,7 +119,7 @@ async def _answer(
         if first:
             raise ProbeError(connection_advice(error, probe.url)) from None
         return ProbeResponse(failure=f"{type(error).__name__}", ms=_since(started))
-    if key:
+    if key and len(key) >= SHORTEST_SECRET:
         body = body.replace(key.encode(), _HIDDEN)
     return ProbeResponse(status=status, headers=headers, body=body, ms=_since(started))
 

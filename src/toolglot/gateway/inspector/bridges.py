@@ -17,8 +17,20 @@ from toolglot.surface import Surface
 
 _STEP: Final = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _STREAM_PART: Final = re.compile(r"part (\d{1,6})")
-_GONE: Final = frozenset({"field-unknown", "field-minor"})
-"""Codes beside those in `-dropped` of what has no counterpart."""
+_GONE: Final = frozenset(
+    {
+        "account-choice-dropped",
+        "citation-dropped",
+        "field-dropped",
+        "field-minor",
+        "field-unknown",
+        "message-dropped",
+        "part-dropped",
+        "reasoning-dropped",
+        "tool-dropped",
+    }
+)
+"""Codes of what has no counterpart. Other drops are of something about a thing that is there."""
 
 
 class Side(Struct, frozen=True):
@@ -65,7 +77,7 @@ def _ends(
 ) -> tuple[str | None, str | None]:
     """Where something was, and where it is now."""
     here = nearest(source.body, path) or None
-    if code.endswith("-dropped") or code in _GONE:
+    if code in _GONE:
         return here, None
     if not exists(source.body, path) and exists(target.body, path):
         return here, path

@@ -59,7 +59,7 @@ def _meaning(call: ToolCall) -> tuple[str, object]:
     """The same for calls that mean the same."""
     try:
         return call.name, jsontext.encode(jsontext.peek(call.arguments))
-    except ValueError:
+    except (ValueError, RecursionError):
         return call.name, call.arguments
 
 

@@ -18,8 +18,11 @@ _BAD: Final = frozenset({"unknown", "mismatch", "withheld", "unanswered"})
 
 def session_json(conversation: InspectedConversation) -> Json:
     """A row of the list."""
+    return _row(conversation, call_rows(conversation))
+
+
+def _row(conversation: InspectedConversation, rows: list[CallRow]) -> Json:
     first, last = conversation.turns[0].exchange, conversation.last.exchange
-    rows = call_rows(conversation)
     name, version = client_of(last.headers)
     attempt = next(
         (e.exchange.attempt for e in reversed(conversation.turns) if e.exchange.attempt), None
@@ -52,10 +55,11 @@ def session_json(conversation: InspectedConversation) -> Json:
 
 def session_detail(conversation: InspectedConversation) -> Json:
     """A conversation with its turns and its calls."""
+    rows = call_rows(conversation)
     return {
-        **session_json(conversation),
+        **_row(conversation, rows),
         "turn_list": [turn_json(turn) for turn in conversation.turns],
-        "call_list": [call_json(row) for row in call_rows(conversation)],
+        "call_list": [call_json(row) for row in rows],
     }
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from toolglot.errors import ToolglotError
 from toolglot.gateway.inspector.bridges import Bridge, Side, bridges
 from toolglot.gateway.inspector.call_rows import note_json
 from toolglot.gateway.inspector.conversation_json import turn_json
 from toolglot.gateway.inspector.exchange_facts import (
+    UNREADABLE,
     body_kind,
     client_answer,
     content_type,
@@ -105,7 +105,7 @@ def _body(exchange: CapturedExchange, name: str, tree: Any, protocol: str) -> Js
 def _tree(data: bytes) -> Any:
     if not data or len(data) > _LONGEST_TREE:
         return None
-    with suppress(ValueError, ToolglotError):
+    with suppress(*UNREADABLE):
         return jsontext.peek(data)
     return None
 
@@ -114,7 +114,7 @@ def _answer_tree(data: bytes, says: Response | ApiError | None, protocol: str) -
     """A whole answer as it is; a stream as the answer that it amounts to."""
     tree = _tree(data) if data[:1] == b"{" and b"\n" not in data.strip() else None
     if tree is None and says is not None and protocol:
-        with suppress(ToolglotError):
+        with suppress(*UNREADABLE):
             return encode_response(says, target=protocol).body
     return tree if tree is not None else _tree(data)
 
@@ -147,7 +147,7 @@ def _bridges(
 
 
 def _decoded(body: bytes, protocol: str, path: str) -> Request | None:
-    with suppress(ToolglotError):
+    with suppress(*UNREADABLE):
         return decode_request(body, source=protocol, path=path)
     return None
 

@@ -32,6 +32,8 @@ from toolglot.source_paths import places_of_choices
 from toolglot.translate import decode_request, decode_response
 from toolglot.verdicts import Verdict, check_call
 
+UNREADABLE: Final = (ToolglotError, ValueError, RecursionError)
+"""What reading a foreign body can end in: it may be anything, and nested as deep as it likes."""
 BodyKind: TypeAlias = Literal["json", "sse", "ndjson"]
 
 STREAM_PART: Final = "part {}"
@@ -118,7 +120,7 @@ def facts_of(exchange: CapturedExchange) -> ExchangeFacts:
     problem, decoded = "", None
     try:
         decoded = decode_request(exchange.asked, source=exchange.protocol, path=exchange.path)
-    except ToolglotError as error:
+    except UNREADABLE as error:
         problem = str(error)
     asked = _request_facts(decoded) if decoded is not None else RequestFacts(problem=problem)
     if exchange.state != "ended":
@@ -158,7 +160,7 @@ def read_answer(data: bytes, protocol: str, kind: BodyKind) -> Response | ApiErr
             return decode_response(data, source=protocol)
         decoder = get_protocol(protocol).StreamDecoder(Context())
         return fold([*decoder.feed(data), *decoder.close()])
-    except ToolglotError:
+    except UNREADABLE:
         return None
 
 

@@ -25,6 +25,7 @@ _CLIENTS: Final[Mapping[str, str]] = {
     "codex_exec": "Codex",
     "codex-tui": "Codex",
     "geminicli": "Gemini CLI",
+    "geminicli-tui": "Gemini CLI",
     "google-genai-sdk": "google-genai",
     "qwencode": "Qwen Code",
 }
@@ -50,7 +51,6 @@ class InspectedTurn(Struct, frozen=True):
 class InspectedConversation(Struct):
     """The exchanges of one conversation, the oldest first."""
 
-    key: tuple[str, str]
     turns: list[InspectedTurn]
 
     @property
@@ -67,15 +67,17 @@ class InspectedConversation(Struct):
 def conversations(exchanges: Iterable[CapturedExchange]) -> list[InspectedConversation]:
     """All conversations, in the order in which they began."""
     found: list[InspectedConversation] = []
-    by_key: dict[tuple[str, str], list[InspectedConversation]] = {}
+    by_key: dict[tuple[str, str, int], list[InspectedConversation]] = {}
     for exchange in exchanges:
         turn = InspectedTurn(exchange, facts_of(exchange))
         named = session_of(exchange.headers)
-        key = client_of(exchange.headers)[0], named
+        chain = turn.facts.request.chain
+        # Without a name, nothing is continued that began in another way.
+        key = client_of(exchange.headers)[0], named, 0 if named or not chain else chain[0]
         candidates = by_key.setdefault(key, [])
         home = candidates[-1] if named and candidates else _continued(turn, candidates)
         if home is None:
-            home = InspectedConversation(key, [])
+            home = InspectedConversation([])
             candidates.append(home)
             found.append(home)
         home.turns.append(turn)

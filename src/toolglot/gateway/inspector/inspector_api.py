@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toolglot import __version__
-from toolglot.errors import DecodeError, ToolglotError
+from toolglot.errors import DecodeError
 from toolglot.gateway import error_responses as errors
 from toolglot.gateway.error_responses import RequestRejectedError
 from toolglot.gateway.http.json_response import json_response
@@ -22,7 +22,7 @@ from toolglot.gateway.inspector.conversation_json import (
 )
 from toolglot.gateway.inspector.copies import as_case, as_curl, as_python
 from toolglot.gateway.inspector.exchange_detail import BODIES, body_of, exchange_detail
-from toolglot.gateway.inspector.exchange_facts import facts_of
+from toolglot.gateway.inspector.exchange_facts import UNREADABLE, facts_of
 from toolglot.gateway.inspector.export import export_page
 from toolglot.gateway.inspector.grouping import InspectedConversation, conversations
 from toolglot.gateway.inspector.inspector_access import check_inspector_access, check_page_access
@@ -188,7 +188,8 @@ class InspectorEndpoints:
         """Everything in one HTML file; `?redact=1` without contents."""
         found = await self._conversations(request.owner)
         redact = request.http.query.get("redact", "") in {"1", "true"}
-        page = export_page(found, self.info_of(request.owner), redact=redact)
+        info = self.info_of(request.owner)
+        page = await asyncio.to_thread(export_page, found, info, redact=redact)
         # It is a file to be kept, so it is never shown from here.
         disposition = {"Content-Disposition": 'attachment; filename="toolglot-inspector.html"'}
         headers = {**_NOT_STORED, **disposition, "Content-Type": "text/html; charset=utf-8"}
@@ -204,7 +205,7 @@ class InspectorEndpoints:
                 since = time.monotonic()
         return conversations(exchanges)
 
-    # --- one exchange -----------------------------------------------------------------------------
+    # --- one exchange: what takes long to read is read in a thread, and streams go on -------------
 
     def _exchange(self, request: PlainRequest) -> CapturedExchange:
         number = _number(request, "number")
@@ -216,7 +217,7 @@ class InspectorEndpoints:
 
     async def exchange(self, request: PlainRequest) -> HttpResponse:
         """All of it: four bodies, the receipt, and bridges."""
-        return _json(exchange_detail(self._exchange(request)))
+        return _json(await asyncio.to_thread(exchange_detail, self._exchange(request)))
 
     async def body(self, request: PlainRequest) -> HttpResponse:
         """One body, byte for byte."""
@@ -228,7 +229,7 @@ class InspectorEndpoints:
 
     async def stream(self, request: PlainRequest) -> HttpResponse:
         """The events of both sides."""
-        return _json(stream_json(self._exchange(request)))
+        return _json(await asyncio.to_thread(stream_json, self._exchange(request)))
 
     async def event(self, request: PlainRequest) -> HttpResponse:
         """One event in full."""
@@ -242,8 +243,8 @@ class InspectorEndpoints:
         """What is wrong with the history of a request, and what it is after a repair."""
         exchange = self._exchange(request)
         try:
-            return _json(_diagnosis(exchange))
-        except ToolglotError as problem:
+            return _json(await asyncio.to_thread(_diagnosis, exchange))
+        except UNREADABLE as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
     async def what_if(self, request: PlainRequest) -> HttpResponse:
@@ -252,7 +253,7 @@ class InspectorEndpoints:
         try:
             asked = read_body(request.body or b"{}")
             return _json(await self._preview(request, exchange, asked))
-        except ToolglotError as problem:
+        except UNREADABLE as problem:
             raise RequestRejectedError(errors.invalid_request(str(problem))) from None
 
     async def _preview(

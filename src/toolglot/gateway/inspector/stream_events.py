@@ -4,8 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from toolglot.errors import ToolglotError
-from toolglot.gateway.inspector.exchange_facts import body_kind, content_type, joined
+from toolglot.gateway.inspector.exchange_facts import UNREADABLE, body_kind, content_type, joined
 from toolglot.gateway.telemetry.captures import CapturedExchange
 from toolglot.ir import Json
 from toolglot.lint import lint_stream
@@ -49,7 +48,7 @@ def stream_events(exchange: CapturedExchange, side: str) -> list[StreamEvent]:
                 events += (_event(since, "", each) for each in lines.feed(data))
             else:
                 events.append(StreamEvent(since, "body", data))
-    except ToolglotError:
+    except UNREADABLE:
         pass  # What was read until then is shown; the bytes are there in full.
     return events
 
@@ -64,7 +63,7 @@ def _type(data: bytes) -> str:
         return "[DONE]"
     try:
         value = jsontext.peek(data)
-    except ValueError:
+    except UNREADABLE:
         return "text"
     if not isinstance(value, dict):
         return "value"
@@ -125,6 +124,6 @@ def _lint(exchange: CapturedExchange, side: str) -> list[Json]:
         return []
     try:
         found = lint_stream(data, protocol)
-    except ToolglotError as error:
+    except UNREADABLE as error:
         return [{"event": 0, "rule": "unreadable", "message": str(error)}]
     return [{"event": each.event, "rule": each.rule, "message": each.message} for each in found]

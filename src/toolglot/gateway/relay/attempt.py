@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from msgspec import Struct
@@ -179,8 +180,9 @@ def make_exchange(
         request.model,
         strict=request.strict,
         caller=request.caller if upstream.config.tool_rules else ANY_CALLER,
+        mends=target.mends,
     )
-    known = learned.get(upstream.name, protocol, target.model) if upstream.mends else NOTHING
+    known = learned.get(upstream.name, protocol, target.model) if target.mends else NOTHING
     if known is not NOTHING:
         options = known.options_for(options)
     repairs = mending.repairs if mending is not None else ()
@@ -248,6 +250,14 @@ def _passed(request: IncomingRequest, exchange: Exchange, upstream: Upstream) ->
         return {}
     surface, given = get_protocol(exchange.provider).SURFACE, request.headers
     passed = {name: given[name] for name in surface.headers if name in given}
+    refused = exchange.refused_features
+    for name in [*passed] if refused else ():
+        kept, dropped = _accepted_features(passed.pop(name), refused)
+        if kept:
+            passed[name] = kept
+        if dropped:
+            words = f"the provider does not accept {', '.join(dropped)}"
+            exchange.note("field-dropped", f"headers.{name}", words)
     for name in surface.account_headers:
         if name not in given:
             continue
@@ -256,3 +266,10 @@ def _passed(request: IncomingRequest, exchange: Exchange, upstream: Upstream) ->
         else:
             exchange.note("account-choice-dropped", f"headers.{name}")
     return passed
+
+
+def _accepted_features(value: str, refused: frozenset[str]) -> tuple[str, list[str]]:
+    """A header that lists features, without those that the provider does not accept."""
+    listed = [each.strip() for each in value.split(",") if each.strip()]
+    dropped = [each for each in listed if any(fnmatchcase(each, pattern) for pattern in refused)]
+    return ",".join(each for each in listed if each not in dropped), dropped

@@ -174,8 +174,7 @@ class Delivery:
 
     async def _recover(self, attempt: Attempt, body: bytes) -> bool:
         """Deliver an error that has the text of a call as that call, if it is one."""
-        upstream = attempt.target.upstream
-        if upstream is None or not upstream.mends:
+        if not attempt.target.mends:
             return False
         answer = attempt.exchange.recovered(body, stream=self._request.stream)
         if answer is None:

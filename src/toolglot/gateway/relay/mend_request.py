@@ -4,6 +4,7 @@ Whether a request is sent again is decided by `toolglot.attempts`; this module r
 makes the changed request, and keeps what it says of the provider for other requests.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolglot.attempts import Attempts
@@ -18,6 +19,7 @@ from toolglot.gateway.telemetry.logs import LOGGER
 from toolglot.gateway.telemetry.request_telemetry import RequestTelemetry
 from toolglot.http1.client_connection import Reply, ReplyError
 from toolglot.ir import ApiError
+from toolglot.registry import get_protocol
 from toolglot.wire import jsontext
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class RequestMender:
         which another request can be sent: that is then `mended`.
         """
         upstream = attempt.target.upstream
-        if upstream is None or not upstream.mends:
+        if upstream is None or not attempt.target.mends:
             return False
         try:
             # It is kept in the reply, for whoever delivers it.
@@ -83,8 +85,7 @@ class RequestMender:
         return await self._understand(attempt, status, _body(error))
 
     async def _understand(self, attempt: Attempt, status: int, body: bytes) -> bool:
-        upstream = attempt.target.upstream
-        if attempt.sent is None or upstream is None or not upstream.mends:
+        if attempt.sent is None or not attempt.target.mends:
             return False
         mending = attempt.exchange.understand(attempt.sent, status, body)
         if mending is None:
@@ -97,7 +98,7 @@ class RequestMender:
         except RequestRejectedError:
             # Strict requests are not changed at a loss: the client gets the refusal.
             return False
-        if mended.sent == attempt.sent:
+        if mended.sent == attempt.sent and _headers(mended) == _headers(attempt):
             return False
         self._made = mending, mended
         self._telemetry.tried(status, mending.words, body)
@@ -126,6 +127,12 @@ class RequestMender:
             hint,
         )
         return attempt
+
+
+def _headers(attempt: Attempt) -> Mapping[str, str]:
+    surface = get_protocol(attempt.exchange.provider).SURFACE
+    sent = attempt.outbound.headers if attempt.outbound is not None else {}
+    return {name: sent[name] for name in surface.headers if name in sent}
 
 
 def _body(error: ApiError) -> bytes:

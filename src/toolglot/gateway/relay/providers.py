@@ -22,7 +22,7 @@ from toolglot.gateway.relay.addresses import (
     make_endpoints,
     make_signer,
 )
-from toolglot.gateway.telemetry.redact import mask
+from toolglot.gateway.telemetry.redact import SHORTEST_SECRET, mask
 from toolglot.profiles import (
     Auth,
     Endpoint,
@@ -116,7 +116,7 @@ class Keys:
     def hidden(self, text: bytes) -> bytes:
         """A provider's text without our keys, which some repeat when they reject them."""
         for key in self._keys:
-            if key:
+            if len(key) >= SHORTEST_SECRET:
                 text = text.replace(key.encode(), mask(key).encode())
         return text
 
@@ -230,13 +230,19 @@ class Upstream(Struct, kw_only=True):
         *,
         strict: bool,
         caller: Caller = ANY_CALLER,
+        mends: bool | None = None,
     ) -> Options:
         """How requests for a model are translated; the same object for the same request."""
-        key = "options", model, asked, strict, caller if self.config.tool_rules else None
+        mends = self.mends if mends is None else mends
+        key = "options", model, asked, strict, mends, caller if self.config.tool_rules else None
         found: Options | None = self._known.get(key)
-        return found or self._remember(key, self._make_options(model, asked, caller, strict=strict))
+        return found or self._remember(
+            key, self._make_options(model, asked, caller, strict=strict, mends=mends)
+        )
 
-    def _make_options(self, model: str, asked: str, caller: Caller, *, strict: bool) -> Options:
+    def _make_options(
+        self, model: str, asked: str, caller: Caller, *, strict: bool, mends: bool
+    ) -> Options:
         config, sent = self.config, self.deployment or model
         more: dict[str, Any] = {}
         family = family_of(model)
@@ -262,7 +268,7 @@ class Upstream(Struct, kw_only=True):
             rules=self._tool_rules(model, caller),
             tools=config.tools or tools_for(model, config.profile),
             dialect=self._dialect(model),
-            mend="on" if self.mends else "off",
+            mend="on" if mends else "off",
             **asdict(config.options),
             **more,
         )

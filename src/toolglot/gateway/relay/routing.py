@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -21,6 +21,15 @@ class Target(Struct, frozen=True):
 
     upstream: Upstream | None
     model: str
+    mend: Literal["on", "off"] | None = None
+    """What the route says of mending; None: nothing."""
+
+    @property
+    def mends(self) -> bool:
+        """Whether refused requests and mistakes in answers are mended."""
+        if self.upstream is None:
+            return False
+        return self.upstream.mends if self.mend is None else self.mend == "on"
 
     @property
     def name(self) -> str:
@@ -53,14 +62,14 @@ class Router:
             return [self._target(f"{name}/*", rest)]
         for route in self._routes:
             if fnmatchcase(model, route.match):
-                found = [self._target(to, model) for to in route.targets]
+                found = [self._target(to, model, route.mend) for to in route.targets]
                 return _ordered(_one_for_the_key(found), route, affinity)
         return self._usual(model)
 
-    def _target(self, to: str, model: str) -> Target:
+    def _target(self, to: str, model: str, mend: Literal["on", "off"] | None = None) -> Target:
         name, _, wanted = to.partition("/")
         model = model if wanted in ("", "*") else wanted
-        return Target(self.upstreams.get(name), model)
+        return Target(self.upstreams.get(name), model, mend)
 
     def _usual(self, model: str) -> list[Target]:
         """Without a route: the vendor of the model, then all others, then the built-in model."""

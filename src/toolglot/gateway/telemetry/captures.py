@@ -75,7 +75,7 @@ class CapturedAttempt(Struct, kw_only=True):
     @property
     def chunks(self) -> list[tuple[float, bytes]]:
         """The pieces of the answer, each with its time."""
-        return list(zip(self.times, self.pieces, strict=True))
+        return list(zip(self.times, self.pieces, strict=False))
 
 
 class CapturedExchange(Struct, kw_only=True):
@@ -124,7 +124,7 @@ class CapturedExchange(Struct, kw_only=True):
     @property
     def chunks(self) -> list[tuple[float, bytes]]:
         """The pieces that the client got, each with its time."""
-        return list(zip(self.times, self.pieces, strict=True))
+        return list(zip(self.times, self.pieces, strict=False))
 
     @property
     def attempt(self) -> CapturedAttempt | None:

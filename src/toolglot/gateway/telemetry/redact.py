@@ -41,6 +41,10 @@ _LONG_ENOUGH: Final = 16
 """Characters that a secret must have for its last four to give nothing away."""
 
 
+SHORTEST_SECRET: Final = 8
+"""Shorter keys are words such as `none` or `x`, which stand in many texts and are no secrets."""
+
+
 def mask(secret: str) -> str:
     """A secret that can be recognised but not used: `sk-…abcd`."""
     kind, _, rest = secret.rpartition(" ")

@@ -40,6 +40,17 @@ def _is_listed_model(entry: Json) -> bool:
     return entry.get("type") == "model" and "display_name" in entry
 
 
+_EVENTS: Final = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    }
+)
+
 API: Final = Api(
     key_header="x-api-key",
     key_prefix="",
@@ -56,7 +67,7 @@ API: Final = Api(
         ),
     ),
     is_response=_is_response,
-    is_event=lambda value: value.get("type") == "message_start",
+    is_event=lambda value: value.get("type") in _EVENTS,
     is_error=_is_error,
     is_listed_model=_is_listed_model,
     fragments={

@@ -127,13 +127,14 @@ _DELTA_COUNTS: Final = (
     "server_tool_use",
 )
 _BLOCKS: Final[Mapping[str, Json]] = {
-    "text": {"citations": None},
+    "text": {"citations": []},
     "tool_use": {"caller": {"type": "direct"}},
 }
 """Members that answers always have. Reference: the required members of `Message`, `Usage`,
 `TextBlock` and `ToolUseBlock` in the OpenAPI document of the API, as llm-comply 0.5.0 has it, and
-those of `MessageDelta` and `MessageDeltaUsage` in anthropic-sdk-python 2.8.0 (read 2026-11-16); all
-but the caller may be null."""
+those of `MessageDelta` and `MessageDeltaUsage` in anthropic-sdk-python 2.8.0 (read 2026-11-16). All
+but the caller may be null there, yet `@ai-sdk/anthropic` 2 refuses citations that are null; the API
+itself writes a list or none."""
 
 
 def complete_message(body: Json) -> Json:

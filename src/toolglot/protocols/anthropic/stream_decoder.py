@@ -82,6 +82,8 @@ class StreamDecoder(BaseStreamDecoder):
         self._stop: StopReason | None = None
         self._extras: Json = {}
         self._last = -1
+        self._cited = 0
+        """How many citations the last block has so far."""
         self._calls = False
 
     @property
@@ -161,9 +163,9 @@ class StreamDecoder(BaseStreamDecoder):
         index = self._index(fields, self._last + 1)
         yield from self._settle()
         yield from self._end(index)
-        self._last = index
+        self._last, self._cited = index, 0
         block = fields.maybe_object("content_block") or {}
-        part = decode_part(self._filled(block), fields, "content_block", index)
+        part = decode_part(self._filled(block), fields, "content", index)
         if isinstance(part, Opaque):
             self._held[index] = (block, [])
             return
@@ -215,7 +217,9 @@ class StreamDecoder(BaseStreamDecoder):
         elif part is None or self._kinds[index] is not wanted:
             self._skip(f"block {index} takes no {kind}")
         elif field == "citation":
-            citation = decode_citation(fields.element(delta.get(key), key, index))
+            block = fields.element({}, "content", index)
+            citation = decode_citation(block.element(delta.get(key), "citations", self._cited))
+            self._cited += 1
             yield PartDelta(part, "", "citation", citation=citation)
         else:
             text = delta.get(key)

@@ -158,6 +158,9 @@ class StreamEncoder(BaseStreamEncoder):
         number, kind = block
         if kind == "thinking" and signature and not event.incomplete:
             frames += _delta(number, _SIGNATURE, signature)
+        if kind == "tool_use" and event.incomplete:
+            # A call that was cut before its input: every call has a delta, even of nothing.
+            frames += _delta(number, _DELTA[kind, "text"], "")
         return frames + _frame("content_block_stop", index=int(number))
 
     def _finished(self, event: Finished) -> bytes:

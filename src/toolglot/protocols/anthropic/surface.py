@@ -102,6 +102,8 @@ SURFACE: Final = Surface(
         # Observed: Claude Code 2.1.197 gives text, call, text, thinking, call back with the calls
         # last.
         calls_last=True,
+        # What is said after a call parts it from its result, a recorded answer of the API shows.
+        text_before_calls=True,
         # "text content blocks must be non-empty", "must contain non-whitespace text".
         blank_text=False,
         # "final assistant content cannot end with trailing whitespace".
@@ -133,9 +135,14 @@ SURFACE: Final = Surface(
     ),
     schema=SchemaSupport(
         strict="sealed",
-        most_optional=24,
+        # "too many optional parameters (25)"; a schema that has 24 of them alone is refused, too.
+        most_optional=23,
+        # "too many parameters with union types (17 parameters with type arrays or anyOf)".
+        most_unions=16,
         output="sealed",
         object_root=True,
+        # "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'".
+        member_rule=IdentifierRule(chars="a-zA-Z0-9_.-", most=64),
     ),
     media=MediaSupport(
         # Base64ImageSourceParam and Base64PDFSourceParam of anthropic-sdk-python 2.8.0.

@@ -45,7 +45,17 @@ def leave(metadata: Any, fields: Fields, minor: frozenset[str], *, cited: bool) 
         for i, each in enumerate(supports)
         if isinstance(each, dict) and each.get("confidenceScores")
     }
-    fields.document.ctx.leave(inner, minor | scores.keys(), unused | scores)
+    details = {
+        f"groundingChunks[{i}].{kind}.{key}": value
+        for i in used
+        for kind, page in (chunks[i].items() if _is_within(i, chunks) else ())
+        if isinstance(page, dict)
+        for key, value in page.items()
+        if key not in ("uri", "title")
+    }
+    fields.document.ctx.leave(
+        inner, minor | scores.keys() | details.keys(), unused | scores | details
+    )
 
 
 def _indices(support: Json) -> list[Any]:
@@ -98,8 +108,13 @@ def _page(chunk: Any) -> tuple[str, str | None] | None:
 def _place(segment: Json, texts: list[str]) -> tuple[int | None, int | None, int | None]:
     """Which text a segment is in, and from where to where, in characters."""
     place, words = segment.get("partIndex") or 0, segment.get("text")
-    if not _is_within(place, texts):
-        return (len(texts) - 1 if texts else None), None, None
+    if not _is_within(place, texts) or not texts[place]:
+        # Without a part it is the first, which may be a thought; the words tell where they stand.
+        spoken = [at for at, each in enumerate(texts) if each]
+        quoted = (at for at in spoken if isinstance(words, str) and words in texts[at])
+        place = next(quoted, spoken[-1] if spoken else None)
+        if place is None:
+            return None, None, None
     text = texts[place]
     data = text.encode("utf-8", "surrogatepass")
     start, end = segment.get("startIndex") or 0, segment.get("endIndex")

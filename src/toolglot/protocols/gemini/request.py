@@ -50,7 +50,7 @@ def decode_request(wire: WireRequest, ctx: Context) -> Request:
     system = _decode_system(fields, ids)
     if type(fields.peek("tools")) is dict:
         variants["tools_single"] = True
-    declared = decode_tools(fields)
+    declared = decode_tools(fields, single="tools_single" in variants)
     if declared.layout is not None:
         variants["tools"] = declared.layout
     request = Request(

@@ -257,7 +257,7 @@ class StreamDecoder(BaseStreamDecoder):
         if isinstance(call, dict) and (choice in self._held or _continues(call)):
             yield from self._piece(choice, value, call, number)
             return
-        chunk = Fields({}, self._document, None, "candidates")
+        chunk = Fields({}, self._document, None, f"candidates[{choice}].content")
         part = decode_part(value, chunk, "parts", number, self._ids)
         if isinstance(part, (Text, Reasoning)):
             yield from self._signed(choice, part)
@@ -303,7 +303,7 @@ class StreamDecoder(BaseStreamDecoder):
             yield from self._end_held(choice, incomplete=True)
         if choice not in self._held:
             yield from self._end(choice)
-            chunk = Fields({}, self._document, None, "candidates")
+            chunk = Fields({}, self._document, None, f"candidates[{choice}].content")
             first = {key: call[key] for key in ("id", "name") if key in call}
             part = decode_part(value | {"functionCall": first}, chunk, "parts", number, self._ids)
             if not isinstance(part, ToolCall):  # pragma: no cover - a functionCall is nothing else
@@ -345,7 +345,7 @@ class StreamDecoder(BaseStreamDecoder):
                 leave(news[GROUNDING], where, SURFACE.minor, cited=bool(self._cited.get(choice)))
             self._ctx.leave(where, SURFACE.minor, fresh)
             self._seen |= {(choice, key): member for key, member in news.items()}
-            yield OpaqueEvent(NAME, "candidate", {"index": choice, **news})
+            yield OpaqueEvent(NAME, f"candidates[{choice}]", {"index": choice, **news})
 
     def _error(self, value: Json) -> Iterator[Event]:
         self._over = True

@@ -87,7 +87,7 @@ class StreamEncoder(BaseStreamEncoder):
             return b""
         if middle is None or field == "citation":
             if event.citation is not None and not is_own(event.citation):
-                self._ctx.note("citation-dropped", "citations", "a citation of a text")
+                self._ctx.note("citation-dropped", self._ctx.answer_at(), "a citation of a text")
             return b""
         text = event.text
         if field == "summary" and event.piece != self._pieces.setdefault(event.index, event.piece):
@@ -107,7 +107,8 @@ class StreamEncoder(BaseStreamEncoder):
         signed = "".join(self._signatures.pop(event.index, ()))
         if isinstance(part, ToolCall):
             if event.incomplete:
-                self._ctx.note("part-dropped", "tool_call", f"the call of {part.name} was cut off")
+                words = f"the call of {part.name} was cut off"
+                self._ctx.note("part-dropped", self._ctx.where(part), words)
                 return b""
             whole = replace(
                 part,

@@ -140,7 +140,7 @@ SURFACE: Final = Surface(
         # dots, colons and dashes, with a maximum length of 64" (128 say newer SDKs). Ids are free.
         name_rule=IdentifierRule(chars="a-zA-Z0-9_.:-", first="a-zA-Z_", most=64),
         # "Tool use with function calling is unsupported", say all but its latest models.
-        hosted_alone=True,
+        hosted_alone="translated",
         choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
         strict_default=None,
         hosted=HOSTED_TOOLS,
@@ -152,6 +152,8 @@ SURFACE: Final = Surface(
         openapi=True,
     ),
     media=MediaSupport(
+        fields=frozenset({"name", "url_type"}),
+        paths={"url_type": "fileData.mimeType"},
         fetches_urls=False,
         # https://ai.google.dev/gemini-api/docs/image-understanding, document-processing, audio and
         # video-understanding (2026-11): no GIF, and of documents none of an office.

@@ -45,35 +45,38 @@ class Decoded(Struct, frozen=True):
     layout: Layout | None
 
 
-def decode_tools(fields: Fields) -> Decoded:
-    """The tools of a request."""
+def decode_tools(fields: Fields, *, single: bool = False) -> Decoded:
+    """The tools of a request; `single`: one entry stands there without a list."""
     ctx = fields.document.ctx
+    if single:
+        return _decode_entries(array(fields, "tools"), ctx, single=True)
     decoded = recall(_decode_entries, array(fields, "tools"), ctx)
     if decoded is ctx.known:
         ctx.known = decoded.tools
     return decoded
 
 
-def _decode_entries(entries: list[Any], ctx: Context) -> Decoded:
+def _decode_entries(entries: list[Any], ctx: Context, *, single: bool = False) -> Decoded:
     fields = Fields({}, WireDocument(ctx, NAME, SURFACE.minor, key_normaliser(ctx)))
     tools: list[Tool] = []
     paths: list[str] = []
     layout: Layout = []
     for index, value in enumerate(entries):
         before = len(tools)
-        entry = fields.element(value, "tools", index)
+        path = "tools" if single else f"tools[{index}]"
+        entry = Fields(value, fields.document, None, path)
         empty = _decode_entry(entry, tools)
         layout.append((len(tools) - before, empty))
-        paths += _paths(tools[before:], index)
+        paths += _paths(tools[before:], path)
     ctx.tool_paths = tuple(paths)
     return Decoded(tuple(tools), None if _is_plain(tools, layout) else layout)
 
 
-def _paths(tools: list[Tool], entry: int) -> Iterator[str]:
+def _paths(tools: list[Tool], entry: str) -> Iterator[str]:
     """Where the tools of an entry stand: functions first, each in a list."""
     for number, tool in enumerate(tools):
         key = tool.type if isinstance(tool, ProviderTool) else f"{_DECLARATIONS}[{number}]"
-        yield f"tools[{entry}].{key}"
+        yield f"{entry}.{key}"
 
 
 def _is_plain(tools: list[Tool], layout: Layout) -> bool:

@@ -100,7 +100,7 @@ class StreamEncoder(BaseStreamEncoder):
         if part is None:
             return b""
         if event.field == "citation":
-            self._ctx.note("citation-dropped", "message")
+            self._ctx.note("citation-dropped", self._ctx.answer_at())
             return b""
         if isinstance(part, ToolCall) or event.field == "signature":
             self._held[index].append(event.text)
@@ -116,7 +116,7 @@ class StreamEncoder(BaseStreamEncoder):
         before = self._last.setdefault(kind, index)
         if before != index:
             self._last[kind] = index
-            self._ctx.note("text-joined", "message")
+            self._ctx.note("text-joined", self._ctx.answer_at())
         elif event.piece == self._pieces.setdefault(index, event.piece):
             return event.text
         self._pieces[index] = event.piece
@@ -130,7 +130,7 @@ class StreamEncoder(BaseStreamEncoder):
                 return self._line(
                     tool_calls=[encode_call(replace(part, arguments=held), self._ctx, answer=True)]
                 )
-            self._ctx.note("part-dropped", part.id, "the call is incomplete")
+            self._ctx.note("part-dropped", self._ctx.where(part), "the call is incomplete")
         elif isinstance(part, Reasoning) and held and not event.incomplete:
             self._details += 1
             return self._line(reasoning_details=[encode_detail(held, self._details - 1)])

@@ -155,6 +155,9 @@ def encode_assistant(
     _encode_reasoning(wire, reasoning, "" if member == BESIDE else member, ctx)
     _encode_content(wire, tuple(content), wire_form, ctx)
     _respell_content(wire, variants, own=own)
+    if not own:
+        # Where nothing else stands, servers refuse null.
+        wire.setdefault("content", None if calls or refusals else "")
     if refusals:
         wire["refusal"] = "".join(refusals)
     if calls:
@@ -198,8 +201,6 @@ def _respell_content(wire: Json, variants: Json, *, own: bool) -> None:
         wire["content"] = variants["content"]
     if "object" in variants and own:
         wire["content"] = jsontext.peek(wire["content"])
-    if not own:
-        wire.setdefault("content", None)
 
 
 # --- citations: annotations of the one text -------------------------------------------------------
@@ -462,6 +463,9 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
     given = fields.maybe_text("id")
     inner = fields if flat else fields.fields(member)
     typed = fields.peek("type") is not None
+    without = [] if typed or flat else ["type"]
+    if member == "function" and not flat and "arguments" not in inner:
+        without.append("arguments")
     if flat or not typed:
         fields.note("spelling-normalised", "", "a call in another shape than the documented one")
     call = (_custom if kind == "custom" else _function)(inner, given, calls)
@@ -474,8 +478,8 @@ def decode_call(fields: Fields, calls: Calls) -> ToolCall | Opaque:
     if signature is not None and fields.peek("extra_content") == signed(signature):
         fields.take("extra_content")
     extras = fields.rest()
-    if not (typed or flat):
-        extras = with_variants(extras, {"without": ("type",)})
+    if without:
+        extras = with_variants(extras, {"without": tuple(without)})
     if signature is None and not extras:
         return call
     return replace(call, signature=signature, extras=extras)
@@ -497,7 +501,8 @@ def _function(fields: Fields, given: str | None, calls: Calls) -> ToolCall:
     name = _name(fields, calls)
     value = fields.take("arguments")
     if value is None:
-        fields.note("arguments-normalised", "arguments", "no arguments are the empty text")
+        key = "arguments" if "arguments" in fields else ""
+        fields.note("arguments-normalised", key, "no arguments are the empty text")
         value = ""
     elif type(value) is not str:
         fields.note("arguments-normalised", "arguments", "a value in place of its JSON text")
@@ -527,13 +532,16 @@ def _name(fields: Fields, calls: Calls) -> str:
 def encode_call(part: ToolCall, *, own: bool, as_it_came: bool = False) -> Json:
     """One call."""
     wire: Json = {"id": part.id}
-    if "type" not in part.extras.get(NAME, ()) and not (as_it_came and VARIANTS in part.extras):
+    without = variants_of(part.extras).get("without", ()) if as_it_came else ()
+    if "type" not in part.extras.get(NAME, ()) and "type" not in without:
         wire["type"] = part.kind
     if part.kind == "custom":
         wire["custom"] = {"name": part.name, "input": part.arguments}
     else:
         arguments = part.arguments if own else part.arguments or "{}"
         wire["function"] = {"name": part.name, "arguments": arguments}
+        if "arguments" in without and not arguments:
+            del wire["function"]["arguments"]
     if part.signature is not None:
         wire["extra_content"] = signed(part.signature)
     return merge(wire, part.extras, NAME)

@@ -55,7 +55,7 @@ def _read_enable_thinking(value: Any) -> Json:
 
 
 def _read_thinking_budget(value: Any) -> Json:
-    return {"budget": value} if _is_count(value) else {}
+    return {"enabled": value > 0, "budget": value} if _is_count(value) else {}
 
 
 def _read_template(value: Any) -> Json:
@@ -74,8 +74,8 @@ def _read_reasoning(value: Any) -> Json:
         said["enabled"] = False
     elif isinstance(effort, str):
         said["effort"] = effort
-    if _is_count(budget):
-        said["budget"] = budget
+    if budget is not None and _is_count(budget):
+        said = {"enabled": budget > 0, **said, "budget": budget}
     if isinstance(hidden, bool):
         said["show"] = not hidden
     return said

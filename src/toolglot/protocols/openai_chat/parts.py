@@ -218,6 +218,8 @@ def _encode_audio(part: Audio, ctx: Context) -> Json | None:
     kind = source.media_type
     known = variants_of(part.extras).get("format") or _FORMAT.get(kind)
     audio = {"data": source.data, "format": known or kind.removeprefix("audio/")}
+    if known and ctx.foreign(NAME):
+        ctx.note("value-respelled", ctx.where(part), f"{kind} is {known} here")
     return finish({"type": "input_audio", "input_audio": audio}, part)
 
 

@@ -101,7 +101,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     body["messages"] = messages
     body |= encode_tools(request.tools, ctx)
     if request.tool_choice is not None:
-        body["tool_choice"] = encode_choice(request.tool_choice)
+        body["tool_choice"] = encode_choice(request.tool_choice, ctx)
     write_settings(body, request, SETTINGS)
     _encode_variants(body, request, ctx)
     encode_thinking(body, request.reasoning, variants_of(request.extras).get("reasoning", {}), ctx)
@@ -111,6 +111,7 @@ def encode_request(request: Request, ctx: Context) -> WireRequest:
     if request.service_tier is not None:
         body["service_tier"] = request.service_tier
     body = merge(body, request.extras, NAME)
+    _drop_other_limits(body, ctx)
     if ctx.options.legacy_functions:
         body = encode_legacy(body, ctx)
     return WireRequest(body=body, path=SURFACE.path)
@@ -361,6 +362,8 @@ def _decode_variants(fields: Fields, variants: Json) -> Json:
             break
     if type(fields.peek("random_seed")) is int and fields.peek("seed") is None:
         settings["seed"], variants["seed"] = fields.maybe_int("random_seed"), "random_seed"
+        ctx = fields.document.ctx
+        ctx.setting_paths = {**ctx.setting_paths, "seed": "random_seed"}
     if type(fields.peek("stop")) is str:
         settings["stop"] = (fields.text("stop"),)
         variants["stop"] = "text"
@@ -382,6 +385,14 @@ def _encode_variants(body: Json, request: Request, ctx: Context) -> None:
             body[key] = body.pop("seed")
     if variants.get("stop") == "text" and request.stop is not None and len(request.stop) == 1:
         body["stop"] = request.stop[0]
+
+
+def _drop_other_limits(body: Json, ctx: Context) -> None:
+    """Of a limit that was given under both of its names, the one that the model knows."""
+    known = ctx.target.limits.name if ctx.target else None
+    for key in SURFACE.limits.spellings if known in body else ():
+        if key != known and body.pop(key, None) is not None:
+            ctx.note("field-dropped", key, f"the model knows {known} only", "info")
 
 
 def _decode_include_usage(fields: Fields) -> bool | None:

@@ -170,6 +170,9 @@ class StreamDecoder(BaseStreamDecoder):
         delta = _only_delta(value)
         if not delta:
             return None
+        choice = value["choices"][0]
+        if not choice.keys() <= _CHOICE:
+            self._leave(choice, _CHOICE, ("choices", 0))
         ((key, more),) = delta.items() if len(delta) == 1 else _only_member(delta)
         place = _TEXTS.get(key)
         if place is not None:
@@ -224,7 +227,7 @@ class StreamDecoder(BaseStreamDecoder):
         where = Fields({}, self._document, None, key)
         for name in value.keys() - known:
             path = where.path(name)
-            if value[name] is not None and path not in self._noted:
+            if value[name] not in _NOTHING and path not in self._noted:
                 self._noted.add(path)
                 self._ctx.leave(where, SURFACE.minor, {name: value[name]})
 
@@ -247,8 +250,11 @@ class StreamDecoder(BaseStreamDecoder):
         call_id, model, created, tier = map(value.get, ("id", "model", "created", "service_tier"))
         if tier in SERVICE_TIERS:
             self._noted.add("service_tier")
+        if type(call_id) is not str or not call_id:
+            self._ctx.members["id"] = ""
+            call_id = self._ctx.new_id("chatcmpl-")
         return Started(
-            id=call_id if type(call_id) is str and call_id else self._ctx.new_id("chatcmpl-"),
+            id=call_id,
             model=model if type(model) is str else "",
             created=created if type(created) in (int, float) else None,
             service_tier=tier if type(tier) is str and tier in SERVICE_TIERS else None,
@@ -277,7 +283,9 @@ class StreamDecoder(BaseStreamDecoder):
             yield from self._delta(choice, delta)
         if value.get("logprobs"):
             self._note_once(
-                "logprobs-dropped", "logprobs", "token probabilities are not streamed on"
+                "logprobs-dropped",
+                f"choices[{index}].logprobs",
+                "token probabilities are not streamed on",
             )
         word = value.get("finish_reason")
         if type(word) is str and word and choice.stop is None:
@@ -293,7 +301,8 @@ class StreamDecoder(BaseStreamDecoder):
         if not delta.keys() <= _KNOWN:
             for key in delta.keys() - _KNOWN:
                 if delta[key]:
-                    self._note_once("event-skipped", f"delta.{key}", "an unknown member of a delta")
+                    path = f"choices[{choice.index}].delta.{key}"
+                    self._note_once("event-skipped", path, "an unknown member of a delta")
 
     def _note_once(self, code: str, path: str, message: str) -> None:
         """Write a note once in a stream."""
@@ -359,15 +368,16 @@ class StreamDecoder(BaseStreamDecoder):
             return
         for piece in pieces if isinstance(pieces, list) else ():
             kind = piece.get("type") if isinstance(piece, dict) else None
+            if isinstance(piece, dict) and not piece.keys() <= _PIECE:
+                self._leave(piece, _PIECE, f"choices[{choice.index}].delta.content[0]")
             thought = piece.get("thinking") if kind == "thinking" else None
             if isinstance(thought, list):
                 yield from self._reason(choice, "".join(map(piece_text, thought)), PIECES)
             elif text := piece_text(piece):
                 yield from self._content(choice, text)
             elif kind != "text":
-                self._note_once(
-                    "event-skipped", "delta.content", f"a part of type {kind} is not streamed on"
-                )
+                path = f"choices[{choice.index}].delta.content"
+                self._note_once("event-skipped", path, f"a part of type {kind} is not streamed on")
 
     def _refusal(self, choice: _Choice, text: Any) -> Iterator[Event]:
         key = (choice.index, "refusal")
@@ -384,7 +394,8 @@ class StreamDecoder(BaseStreamDecoder):
             choice.annotations += values if isinstance(values, list) else ()
             return
         for value in values if isinstance(values, list) else ():
-            fields = Fields(value, self._document, None, "annotations")
+            path = f"choices[{choice.index}].delta"
+            fields = Fields({}, self._document, None, path).element(value, "annotations", 0)
             if type(fields.peek("index")) is int:
                 fields.take("index")
             citation = decode_citation(fields)
@@ -415,7 +426,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _function_call(self, choice: _Choice, entry: Any) -> Iterator[Event]:
         # llama-cpp-python sends every call in both forms.
         if isinstance(entry, dict) and (not choice.slots or _LEGACY in choice.slots):
-            self._note_once("legacy-upgraded", "delta.function_call", "read as a tool call")
+            path = f"choices[{choice.index}].delta.function_call"
+            self._note_once("legacy-upgraded", path, "read as a tool call")
             call = choice.slots.get(_LEGACY)
             if call is None:
                 call = choice.slots[_LEGACY] = _Call()
@@ -431,10 +443,11 @@ class StreamDecoder(BaseStreamDecoder):
         call.id = call.id or _text(entry.get("id"))
         call.name = call.name or _text(inner.get("name"))
         call.count += 1
-        piece = self._piece(call, inner)
+        path = f"choices[{choice.index}].delta.tool_calls"
+        piece = self._piece(call, inner, path)
         if call.ended:
             if piece and piece.strip():
-                self._note_once("event-skipped", "arguments", "more of a call that was complete")
+                self._note_once("event-skipped", path, "more of a call that was complete")
             return
         if piece:
             call.pieces.append(piece)
@@ -450,12 +463,12 @@ class StreamDecoder(BaseStreamDecoder):
         if call.name and (call.id or call.count > 1):
             yield from self._start(choice, call)
 
-    def _piece(self, call: _Call, inner: Json) -> str | None:
+    def _piece(self, call: _Call, inner: Json, path: str) -> str | None:
         """More of the arguments, as text."""
         piece = inner.get("input" if call.kind == "custom" else "arguments")
         if piece is None or type(piece) is str:
             return piece
-        self._note_once("arguments-normalised", "arguments", "a value in place of its JSON text")
+        self._note_once("arguments-normalised", path, "a value in place of its JSON text")
         return jsontext.text(piece)
 
     def _start(self, choice: _Choice, call: _Call) -> Iterator[Event]:
@@ -464,7 +477,8 @@ class StreamDecoder(BaseStreamDecoder):
         made = not call.id
         if made:
             call.id = self._ctx.new_id("call_")
-            self._ctx.note("id-made", "tool_calls", f"a call without id is named {call.id}")
+            words = f"a call without id is named {call.id}"
+            self._ctx.note("id-made", f"choices[{choice.index}].delta.tool_calls", words)
         kind: Any = call.kind
         part = ToolCall(
             id=call.id,
@@ -486,12 +500,14 @@ class StreamDecoder(BaseStreamDecoder):
             if not call.started and (call.id or call.name or call.pieces):
                 if not call.name:
                     call.name = f"tool_{number}"
-                    self._ctx.note("name-made", "tool_calls", f"it is called {call.name}")
+                    path = f"choices[{choice.index}].delta.tool_calls"
+                    self._ctx.note("name-made", path, f"it is called {call.name}")
                 yield from self._start(choice, call)
         yield from self._close(choice)
         if choice.annotations:
             words = "there is no text that they cite for"
-            self._note_once("citation-dropped", "delta.annotations", words)
+            path = f"choices[{choice.index}].delta.annotations"
+            self._note_once("citation-dropped", path, words)
         if word == "function_call" and _LEGACY in choice.slots:
             word = "tool_calls"
         choice.stop = stop = decode_stop(word, called=choice.called) or StopReason(
@@ -543,6 +559,8 @@ _READERS: Final[dict[str, Callable[[StreamDecoder, _Choice, Any], Iterator[Event
 _KNOWN: Final = frozenset({"role", *_READERS})
 _TEXTS: Final = {key: (0, key) for key in ("content", *REASONING)}
 """Members of a delta that are more of a text, and the key of its part for the first choice."""
+_PIECE: Final = frozenset({"type", "text", "thinking"})
+_NOTHING: Final[tuple[Any, ...]] = (None, {}, [])
 _CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage"})
 """What a chunk and a choice of it may hold that is read, or means nothing."""

@@ -145,7 +145,8 @@ SURFACE: Final = Surface(
         # "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
         name_rule=IdentifierRule(chars="a-zA-Z0-9_-", most=64),
         kinds=frozenset({"function", "custom"}),
-        choices=frozenset({"auto", "required", "none", "tool", "allowed"}),
+        # `any` is how Mistral and its clients say `required`.
+        choices=frozenset({"auto", "required", "none", "tool", "allowed", "any"}),
         wants_true_required=True,
         hosted=HOSTED_TOOLS,
     ),
@@ -153,6 +154,8 @@ SURFACE: Final = Surface(
         strict="closed",
         formats=FORMATS,
         object_root=True,
+        # "In context=(), object schema missing properties", "array schema missing items".
+        spelled_out=True,
     ),
     media=MediaSupport(
         # https://developers.openai.com/api/docs/guides/file-inputs (2026-11): "Chat Completions

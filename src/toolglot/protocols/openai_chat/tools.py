@@ -25,7 +25,11 @@ def decode_tools(fields: Fields) -> tuple[Tool, ...]:
     tools = _decode_list(fields)
     if fields.peek("functions"):
         fields.note("legacy-upgraded", "functions", "read as `tools`")
-        tools += tuple(_function(each, each) for each in fields.each("functions"))
+        legacy = tuple(_function(each, each) for each in fields.each("functions"))
+        ctx = fields.document.ctx
+        paths = (f"functions[{number}]" for number in range(len(legacy)))
+        ctx.tool_paths = (*map(ctx.tool_at, range(len(tools))), *paths)
+        tools += legacy
     if isinstance(fields.peek(_SEARCH), dict):
         search = {_SEARCH: fields.take(_SEARCH)}
         ctx = fields.document.ctx
@@ -168,7 +172,7 @@ def decode_choice(fields: Fields) -> ToolChoice | None:
     return ToolChoice(mode=mode, extras=with_variants({}, {"word": word}))
 
 
-def encode_choice(choice: ToolChoice) -> str | Json:
+def encode_choice(choice: ToolChoice, ctx: Context) -> str | Json:
     """The reverse."""
     variants = variants_of(choice.extras)
     if choice.mode == "tool":
@@ -184,7 +188,12 @@ def encode_choice(choice: ToolChoice) -> str | Json:
         allowed = {"mode": choice.mode, "tools": tools}
         return merge({"type": "allowed_tools", "allowed_tools": allowed}, choice.extras, NAME)
     word = variants.get("word", choice.mode)
-    return str(word) if _CHOICE.get(word) == choice.mode else choice.mode
+    if _CHOICE.get(word) != choice.mode:
+        return choice.mode
+    if ctx.target is not None and word not in ctx.target.tools.choices:
+        ctx.note("value-respelled", "tool_choice", f"{word} means {choice.mode}")
+        return choice.mode
+    return str(word)
 
 
 def _mode(fields: Fields, key: str, word: str) -> Any:
@@ -247,6 +256,8 @@ def _decode_legacy_choice(fields: Fields) -> ToolChoice | None:
     if value is None:
         return None
     fields.note("legacy-upgraded", "function_call", "read as `tool_choice`")
+    ctx = fields.document.ctx
+    ctx.setting_paths = {**ctx.setting_paths, "tool_choice": "function_call"}
     if type(value) is str:
         return ToolChoice(mode=_mode(fields, "function_call", fields.text("function_call")))
     function = fields.fields("function_call")

@@ -66,7 +66,7 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         id=fields.maybe_text("id") or ctx.new_id("resp_"),
         model=fields.maybe_text("model") or "",
         choices=(choice,),
-        usage=decode_usage(fields.maybe_fields("usage")),
+        usage=decode_usage(fields.maybe_fields("usage"), is_whole=True),
         created=fields.maybe_number("created_at"),
         service_tier=_decode_tier(fields),
         extras=kept(fields),
@@ -208,6 +208,9 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
     if not content or first is None:
         ctx.note("logprobs-dropped", ctx.answer_at("logprobs"))
         return parts
+    for key, value in logprobs.items():
+        if key != "content" and value:
+            ctx.note("logprobs-dropped", f"{ctx.answer_at('logprobs')}.{key}")
     entries = [
         {"bytes": [], "top_logprobs": [], **entry} for entry in content if isinstance(entry, dict)
     ]
@@ -220,7 +223,11 @@ def _encode_logprobs(choice: Choice, ctx: Context) -> tuple[Part, ...]:
 
 def decode_stop(fields: Fields, *, has_calls: bool) -> StopReason:
     """Why the model stopped, from `status` and `incomplete_details`."""
-    status, reason = fields.maybe_text("status"), None
+    given, reason = fields.peek("status"), None
+    if isinstance(given, str) and given not in STATUSES:
+        # A word of some server's own stays where it was.
+        return StopReason(kind="tool_calls" if has_calls else "other")
+    status = fields.maybe_text("status")
     details = fields.maybe_fields("incomplete_details")
     if details is not None:
         reason = details.maybe_text("reason") if status == "incomplete" else None
@@ -272,8 +279,11 @@ def has_refusal(parts: tuple[Part, ...]) -> bool:
 # --- usage ---------------------------------------------------------------------------------------
 
 
-def decode_usage(fields: Fields | None) -> Usage | None:
-    """Token counts; cached tokens are part of the input here."""
+def decode_usage(fields: Fields | None, *, is_whole: bool = False) -> Usage | None:
+    """Token counts; cached tokens are part of the input here.
+
+    Of an answer that came whole it is remembered that the sum was not told.
+    """
     if fields is None:
         return None
     total, output = fields.maybe_int("input_tokens"), fields.maybe_int("output_tokens")
@@ -283,16 +293,23 @@ def decode_usage(fields: Fields | None) -> Usage | None:
     if details is not None:
         reasoning = details.maybe_int("reasoning_tokens")
         fields.absorb(details)
+    counted = total is not None and output is not None
+    untold = is_whole and counted and fields.peek("total_tokens") is None
     if total is not None and output is not None:
         fields.constant("total_tokens", total + output)
+    extras = kept(fields)
     return Usage(
         input=fresh,
         cache_read=read,
         cache_write=write,
         output=output,
         reasoning=reasoning,
-        extras=kept(fields),
+        extras={**extras, _UNTOLD: {}} if untold else extras,
     )
+
+
+_UNTOLD: Final = f"{NAME} without total_tokens"
+"""Marks counts that some servers give without their sum."""
 
 
 def _decode_input_details(
@@ -328,7 +345,8 @@ def encode_usage(usage: Usage | None) -> Json:
     if usage.output is not None or not own:
         wire["output_tokens"] = usage.output or 0
     _put(wire, "output_tokens_details", own, reasoning_tokens=usage.reasoning)
-    if len(wire.keys() & {"input_tokens", "output_tokens"}) == 2:  # noqa: PLR2004 - both
+    both = len(wire.keys() & {"input_tokens", "output_tokens"}) == 2  # noqa: PLR2004
+    if both and _UNTOLD not in usage.extras:
         wire["total_tokens"] = wire["input_tokens"] + wire["output_tokens"]
     return merge(wire, usage.extras, NAME)
 

@@ -84,13 +84,26 @@ _PLAIN: Final = {
 _HEAD: Final = ("id", "model", "created_at", "service_tier")
 _OUTCOME: Final = frozenset({"object", "status", "output", "usage", "error", "incomplete_details"})
 _STATUS: Final = {"response.completed": "completed", "response.incomplete": "incomplete"}
+_MEMBERS: Final = frozenset(
+    {
+        "type", "sequence_number", "item_id", "output_index", "content_index", "summary_index",
+        "annotation_index", "response", "item", "part", "delta", "text", "refusal", "arguments",
+        "name", "input", "annotation", "error", "code", "message", "param", "status", "logprobs",
+    }
+)  # fmt: skip
+"""What events hold that is read, or that means nothing."""
+_PADDING: Final = "obfuscation"
+"""Hides how long deltas are from whoever watches the network."""
 _IDLE: Final = frozenset({"keepalive", "ping", "response.ping"})
 
 
-def _has_logprobs(item: Json) -> bool:
+def _with_logprobs(item: Json) -> int | None:
+    """The first piece of a message that has the probabilities of its tokens."""
     content = item.get("content")
-    pieces = content if isinstance(content, list) else ()
-    return any(isinstance(piece, dict) and piece.get("logprobs") for piece in pieces)
+    pieces = enumerate(content if isinstance(content, list) else ())
+    return next(
+        (at for at, each in pieces if isinstance(each, dict) and each.get("logprobs")), None
+    )
 
 
 class StreamDecoder(BaseStreamDecoder):
@@ -100,6 +113,10 @@ class StreamDecoder(BaseStreamDecoder):
         super().__init__(WireDocument(ctx, NAME, RESPONSE_MINOR), SseDecoder())
         self._slots: dict[_Key, Slot] = {}
         self._items = Items()
+        self._head: Json = {}
+        """What the response said of itself when it began."""
+        self._left: set[str] = set()
+        """Members of events that are not known, which were named already."""
         self._calls = False
         self._marked = False
 
@@ -136,6 +153,8 @@ class StreamDecoder(BaseStreamDecoder):
         try:
             if reader is not None:
                 value["type"] = kind
+                if not value.keys() <= _MEMBERS:
+                    self._leave(value)
                 yield from reader(self, value)
             elif isinstance(value.get("error"), (dict, str)) and "response" not in value:
                 yield from self._error(value)
@@ -145,6 +164,12 @@ class StreamDecoder(BaseStreamDecoder):
         except DecodeError as error:
             self._skip(str(error))
 
+    def _leave(self, value: Json) -> None:
+        """Name the members of an event that are not known, each once."""
+        fresh = {key: value[key] for key in value.keys() - _MEMBERS - self._left}
+        self._left |= fresh.keys()
+        self._ctx.leave(Fields({}, self._document), RESPONSE_MINOR | {_PADDING}, fresh)
+
     def _plain_delta(self, value: Json, kind: str) -> PartDelta | None:
         """By far the most events: more of an open part of an item that is known by its id."""
         item, text = self._items.known(value.get("item_id")), value.get("delta")
@@ -153,11 +178,14 @@ class StreamDecoder(BaseStreamDecoder):
         slot = self._slots.get((item.number, _place(value)))
         if slot is None or slot.ended:
             return None
+        if _PADDING in value and _PADDING not in self._left:
+            self._leave(value)
         slot.texts.append(text)
         return PartDelta(slot.index, text)
 
-    def _fields(self, value: Json) -> Fields:
-        return Fields(value, self._document)
+    def _fields(self, value: Json, item: Item | None = None) -> Fields:
+        key = "" if item is None else ("output", item.number)
+        return Fields(value, self._document, None, key)
 
     # --- the response
 
@@ -168,7 +196,7 @@ class StreamDecoder(BaseStreamDecoder):
     def _begin(self, response: Json) -> Iterator[Event]:
         if self._begun:
             return
-        self._begun = True
+        self._begun, self._head = True, response
         id_, model, created, tier = (response.get(key) for key in _HEAD)
         yield Started(
             id=id_ if id_ and isinstance(id_, str) else self._ctx.new_id("resp_"),
@@ -228,6 +256,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _fail(self, body: Json) -> Iterator[Event]:
         self._over = True
         yield from self._parts.end_all(incomplete=True)
+        said = {**self._head, **body}
+        kept(self._fields({k: v for k, v in said.items() if k not in (*_OUTCOME, *_HEAD)}))
         error = decode_response(WireResponse(body={**body, "status": "failed"}), self._ctx)
         assert isinstance(error, ApiError)  # noqa: S101 - a response that failed decodes to nothing else
         yield Failed(error)
@@ -269,12 +299,12 @@ class StreamDecoder(BaseStreamDecoder):
     def _complete_item(self, item: Item, raw: Json) -> Iterator[Event]:
         if item.done:
             return
-        if _has_logprobs(raw):
-            self._ctx.note(
-                "logprobs-dropped", "logprobs", "token probabilities are not streamed on"
-            )
+        place = _with_logprobs(raw)
+        if place is not None:
+            path = f"output[{item.number}].content[{place}].logprobs"
+            self._ctx.note("logprobs-dropped", path, "token probabilities are not streamed on")
         try:
-            parts = decode_output_item(self._fields(raw))
+            parts = decode_output_item(self._fields(raw, item))
         except DecodeError as error:
             self._skip(str(error))
             return
@@ -296,7 +326,7 @@ class StreamDecoder(BaseStreamDecoder):
         if key not in self._slots:
             item.places.append(place)
             self._slots[key] = Slot(self._parts.count)
-            yield self._parts.start(key, part)
+            yield self._parts.start(key, part, path=_path(key, part))
 
     def _start_content(self, item: Item, part: Text | Refusal, place: int) -> Iterator[PartStarted]:
         if (item.number, place) in self._slots:
@@ -322,7 +352,7 @@ class StreamDecoder(BaseStreamDecoder):
         given = raw.get(member)
         bare = {k: v for k, v in raw.items() if k not in ("status", member)}
         try:
-            (part,) = decode_output_item(self._fields({**bare, "type": item.kind}))
+            (part,) = decode_output_item(self._fields({**bare, "type": item.kind}, item))
         except DecodeError as error:
             self._skip(str(error))
             return
@@ -385,7 +415,7 @@ class StreamDecoder(BaseStreamDecoder):
         slot.ended = True
         for event in unfold_part(slot.index, part):
             if isinstance(event, PartStarted):
-                self._parts.start(key, part)
+                self._parts.start(key, part, path=_path(key, part))
             elif isinstance(event, PartEnded):
                 event = self._parts.end(key, incomplete=incomplete)  # noqa: PLW2901 - with its flag
             yield event
@@ -419,7 +449,7 @@ class StreamDecoder(BaseStreamDecoder):
         item = self._find(value, "message")
         place = _place(value)
         if item is not None and (item.number, place) in self._slots:
-            part = decode_part(raw, self._fields(value), "part", place, OUTPUT)
+            part = decode_part(raw, self._fields({}, item), "content", place, OUTPUT)
             yield from self._complete((item.number, place), part, incomplete=False)
 
     def _text_delta(self, value: Json) -> Iterator[Event]:
@@ -453,13 +483,19 @@ class StreamDecoder(BaseStreamDecoder):
 
     def _annotation(self, value: Json) -> Iterator[Event]:
         item, raw = self._find(value, "message"), value.get("annotation")
-        slot = self._slots.get((item.number, _place(value))) if item is not None else None
+        if item is None:
+            return
+        slot = self._slots.get((item.number, _place(value)))
         if slot is not None and not slot.ended and isinstance(raw, dict):
             slot.cited += 1
             citation = decode_citation(
-                self._fields(value).element(raw, "annotation", slot.cited - 1)
+                self._annotated(item, value).element(raw, "annotations", slot.cited - 1)
             )
             yield PartDelta(slot.index, "", "citation", citation=citation)
+
+    def _annotated(self, item: Item, value: Json) -> Fields:
+        """The part that an annotation belongs to, for the path of what is not known of it."""
+        return self._fields({}, item).element({}, "content", _place(value))
 
     def _arguments_delta(self, value: Json) -> Iterator[Event]:
         yield from self._begin({})
@@ -531,6 +567,13 @@ class StreamDecoder(BaseStreamDecoder):
 def _place(value: Json) -> int:
     place = value.get("content_index")
     return place if type(place) is int else 0
+
+
+def _path(key: _Key, part: Part) -> str:
+    """Where a part stands in the whole response."""
+    number, place = key
+    path = f"output[{number}]"
+    return f"{path}.content[{place}]" if isinstance(part, (Text, Refusal)) else path
 
 
 def _called(value: Json) -> str:

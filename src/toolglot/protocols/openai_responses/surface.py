@@ -141,6 +141,8 @@ SURFACE: Final = Surface(
         strict="closed",
         formats=FORMATS,
         object_root=True,
+        # "In context=(), object schema missing properties", "array schema missing items".
+        spelled_out=True,
     ),
     media=MediaSupport(
         # https://developers.openai.com/api/docs/guides/file-inputs (2026-11): PDF, text, code and

@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact-standalon
 
 const SPARE_ROWS = 8;
 
-export function VirtualList({ rows, height, label, selected, onSelect, onOpen, render, id, empty }) {
+export function VirtualList({ rows, height, label, selected, reveal, onSelect, onOpen, render, id, empty }) {
   const box = useRef(null);
   const [view, setView] = useState({ top: 0, room: 600 });
   useEffect(() => {
@@ -16,12 +16,12 @@ export function VirtualList({ rows, height, label, selected, onSelect, onOpen, r
     return () => { element.removeEventListener("scroll", measure); watcher.disconnect(); };
   }, []);
   useEffect(() => {
-    const element = box.current, top = selected * height;
-    if (selected < 0) return;
+    const element = box.current, wanted = reveal ?? selected, top = wanted * height;
+    if (wanted < 0) return;
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top + height > element.scrollTop + element.clientHeight)
       element.scrollTop = top + height - element.clientHeight;
-  }, [selected, rows.length]);
+  }, [selected, reveal, rows.length]);
   const first = Math.max(0, Math.floor(view.top / height) - SPARE_ROWS);
   const last = Math.min(rows.length, Math.ceil((view.top + view.room) / height) + SPARE_ROWS);
   const shown = rows.slice(first, last);

@@ -41,7 +41,7 @@ export function Doctor({ exchange }) {
 }
 
 export function WhatIf({ exchange, info }) {
-  const [choice, setChoice] = useState(info.protocols.find((each) => each !== exchange.provider_protocol) || "");
+  const [choice, setChoice] = useState(info.protocols.find((each) => each !== exchange.provider_protocol && each !== exchange.protocol) || "");
   const [model, setModel] = useState("");
   const [result, setResult] = useState(null);
   const [said, setSaid] = useState("");
@@ -82,7 +82,7 @@ export function Numbers({ version }) {
   if (!value) return html`<p class="none">${problem || "Adding up …"}</p>`;
   const share = (part, whole) => (whole ? `${Math.round((100 * part) / whole)} %` : "");
   return html`<div class="panel scroll" tabindex="0" role="region" aria-label="Numbers"><table>
-    <thead><tr><th>provider</th><th>model</th><th class="num">exchanges</th><th class="num">errors</th><th class="num">fresh input</th><th class="num">from cache</th><th class="num">to cache</th><th class="num">output</th><th class="num">reasoning</th><th class="num">cache hits</th><th class="num">first byte</th><th class="num">our share</th><th class="num">calls</th><th class="num">bad calls</th><th class="num">repaired</th></tr></thead>
+    <thead><tr><th>provider</th><th>model</th><th class="num">exchanges</th><th class="num">errors</th><th class="num">input</th><th class="num">from cache</th><th class="num">to cache</th><th class="num">output</th><th class="num">reasoning</th><th class="num">cache hits</th><th class="num">first byte</th><th class="num">our share</th><th class="num">calls</th><th class="num">bad calls</th><th class="num">repaired</th></tr></thead>
     <tbody>${value.models.map((row) => {
       const used = row.tokens, prompt = used.input + used.cache_read + used.cache_write;
       return html`<tr><td>${row.provider}</td><td class="mono">${row.model}</td><td class="num">${row.exchanges}</td><td class="num">${row.errors}</td>

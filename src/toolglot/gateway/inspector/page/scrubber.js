@@ -1,6 +1,6 @@
 // A stream in time: the events of both sides on one axis, to be scrubbed and played.
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact-standalone.js";
-import { bytes, cut, seconds } from "./format.js";
+import { bytes, count, cut, seconds } from "./format.js";
 import { IS_FILE, getStream, getText } from "./store.js";
 import { VirtualList } from "./list.js";
 
@@ -51,8 +51,8 @@ function Player({ stream, exchange, client }) {
       <button class="btn" aria-pressed=${speed === 10 ? "true" : "false"} onClick=${() => play(10)}>10×</button>
       <span class="num">${seconds(at)} of ${seconds(end)}</span>
       ${silences.slice(0, 4).map(([from, long]) => html`<button class="chip warn plain" onClick=${() => setAt(from)}>silent for ${seconds(long)} at ${seconds(from)}</button>`)}
-      ${SIDES.map((side) => stream[side].lint.length ? html`<span class="chip bad">${stream[side].lint.length} broken rules, ${side}</span>` : null)}
-      ${SIDES.map((side) => stream[side].left_out ? html`<span class="chip info">${stream[side].left_out} more events, ${side}</span>` : null)}
+      ${SIDES.map((side) => stream[side].lint.length ? html`<span class="chip bad">${count(stream[side].lint.length, "broken rule")}, ${side}</span>` : null)}
+      ${SIDES.map((side) => stream[side].left_out ? html`<span class="chip info">${count(stream[side].left_out, "more event")}, ${side}</span>` : null)}
     </div>
     <${Axis} stream=${stream} end=${end} at=${at} silences=${silences} />
     <input type="range" class="scrub" aria-label="Time" min="0" max=${STEPS} value=${Math.round((at / end) * STEPS)}
@@ -92,17 +92,16 @@ function Axis({ stream, end, at, silences }) {
         pen.fillRect((when / end) * (width - 2), row ? 23 : 21 - tall, 1.5, tall);
       });
     });
-    pen.fillStyle = colour("--ink");
-    pen.fillRect(Math.min(width - 1, (at / end) * width), 0, 1, height);
-  }, [stream, at, end]);
-  return html`<canvas class="axis" ref=${canvas} role="img" aria-label="Events of the provider above, of the client below"></canvas>`;
+  }, [stream, end]);
+  return html`<div class="axis"><canvas ref=${canvas} role="img" aria-label="Events of the provider above, of the client below"></canvas>
+    <i style=${{ left: `${(at / end) * 100}%` }}></i></div>`;
 }
 
 function Side({ side, title, data, at, selected, onSelect }) {
   const shown = useMemo(() => data.events.slice(0, upTo(data.events, at)), [data, at]);
   const broken = useMemo(() => new Map(data.lint.map((each) => [each.event - 1, each])), [data]);
   return html`<div><h3>${title} · ${shown.length} of ${data.events.length} events</h3>
-    <${VirtualList} rows=${shown} height=${EVENT_HEIGHT} id=${`events-${side}`} label=${`Events, ${side}`} selected=${selected} onSelect=${onSelect} empty="Nothing yet."
+    <${VirtualList} rows=${shown} height=${EVENT_HEIGHT} id=${`events-${side}`} label=${`Events, ${side}`} selected=${selected} reveal=${shown.length < data.events.length ? shown.length - 1 : undefined} onSelect=${onSelect} empty="Nothing yet."
       render=${([when, size, type, text], number) => html`<span class="num">${when < 10 ? `${Math.round(when * 1000)} ms` : `${when.toFixed(2)} s`}</span><span class="num">${bytes(size)}</span>
         <span class="mono">${broken.has(number) ? html`<span class="chip bad" title=${broken.get(number).message}>${broken.get(number).rule}</span> ` : null}${cut(type, 40)}</span><span class="mono faint clip">${cut(text, 160)}</span>`} /></div>`;
 }
