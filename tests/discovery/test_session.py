@@ -43,6 +43,7 @@ STYLES = {
     "openai-responses": "openai",
     "ollama": "openai",
     "gemini": "custom",
+    "bedrock-converse": "custom",
 }
 
 

@@ -24,6 +24,7 @@ PATHS = {
     "openai-responses": ("/v1/responses", {"Authorization": "Bearer "}),
     "gemini": ("/v1beta/models/the-model:generateContent", {"x-goog-api-key": None}),
     "ollama": ("/api/chat", {"Authorization": "Bearer "}),
+    "bedrock-converse": ("/model/the-model/converse", {"Authorization": "Bearer "}),
 }
 
 
