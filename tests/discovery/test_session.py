@@ -45,6 +45,7 @@ STYLES = {
     "ollama": "openai",
     "gemini-interactions": "openai",
     "gemini": "custom",
+    "bedrock-converse": "custom",
 }
 
 

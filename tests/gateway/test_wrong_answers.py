@@ -31,6 +31,7 @@ MEMBER = {
     "gemini-interactions": "steps",
     "gemini": "candidates",
     "ollama": "message",
+    "bedrock-converse": "output",
 }
 """The member that makes a body an answer."""
 LIBRARIES = (b"msgspec", b"httptools", b"aiohttp", b"Traceback", b"SSL", b"(byte ", b"Errno")

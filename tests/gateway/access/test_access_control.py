@@ -25,6 +25,7 @@ PATHS = {
     "gemini-interactions": ("/v1beta/interactions", {"x-goog-api-key": None}),
     "gemini": ("/v1beta/models/the-model:generateContent", {"x-goog-api-key": None}),
     "ollama": ("/api/chat", {"Authorization": "Bearer "}),
+    "bedrock-converse": ("/model/the-model/converse", {"Authorization": "Bearer "}),
 }
 
 
