@@ -77,7 +77,9 @@ class Faithful:
     def __call__(self, probe: Probe) -> ProbeResponse:
         self.asked.append(probe)
         path = path_of(probe).partition("?")[0]
-        protocol = "gemini" if path.startswith("/v1beta/models/") else PATHS.get(path, "")
+        named = {"/v1beta/models/": "gemini", "/model/": "bedrock-converse"}
+        in_path = (name for start, name in named.items() if path.startswith(start))
+        protocol = next(in_path, PATHS.get(path, ""))
         if probe.method == "GET":
             return self._models(path)
         if protocol not in self.protocols:
@@ -90,9 +92,16 @@ class Faithful:
         lists: dict[str, Any] = {
             "/v1/models": {"object": "list", "data": [{"id": each} for each in self.models]},
             "/v1beta/models": {"models": [{"name": f"models/{each}"} for each in self.models]},
+            "/model/foundation-models": {
+                "modelSummaries": [{"modelId": each} for each in self.models]
+            },
             "/api/tags": {"models": [{"name": each, "model": each} for each in self.models]},
         }
-        speak = {"/v1beta/models": {"gemini", "gemini-interactions"}, "/api/tags": {"ollama"}}
+        speak = {
+            "/v1beta/models": {"gemini", "gemini-interactions"},
+            "/api/tags": {"ollama"},
+            "/model/foundation-models": {"bedrock-converse"},
+        }
         wanted = speak.get(path, {"openai-chat", "openai-responses", "anthropic"})
         return (
             reply(200, lists[path]) if path in lists and wanted & {*self.protocols} else NOT_FOUND

@@ -9,7 +9,6 @@ from tests.discovery.scripted import (
     HELLO,
     JSON,
     NOT_FOUND,
-    PATHS,
     USAGE,
     WRONG,
     Faithful,
@@ -117,10 +116,10 @@ def test_a_protocol_without_tool_choice_is_not_asked_for_one():
 def test_a_server_of_all_protocols_is_asked_few_questions_in_one():
     server = Faithful()
     result = ask(server)
-    assert len(result.provider.protocols) == len({*PATHS.values(), "gemini"})
+    assert len(result.provider.protocols) == len(PROTOCOLS)
     assert len(server.asked) == len(result.asked) <= MAX_PROBES
     further = [probe for probe in server.asked if probe.name not in ("models", "tools")]
-    assert {path_of(probe).split("/")[1] for probe in further} == {"v1beta"}
+    assert {path_of(probe).split("/")[1] for probe in further} == {"model"}
 
 
 def test_the_same_server_is_asked_the_same_and_gives_the_same():
@@ -473,7 +472,7 @@ def test_a_path_that_answers_in_another_shape_is_no_protocol():
 )
 def test_any_address_of_a_server_leads_to_its_protocols(url):
     bases = {each.base_url for each in ask(Faithful(), url).provider.protocols}
-    assert bases == {f"http://models.test/{end}" for end in ("v1", "v1beta", "api")}
+    assert bases == {f"http://models.test/{end}" for end in ("v1", "v1beta", "api", "model")}
 
 
 @pytest.mark.parametrize("url", ["http://models.test/openai/v4", "http://models.test/plain"])

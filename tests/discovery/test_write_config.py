@@ -76,7 +76,7 @@ def test_what_the_gateway_reads_is_what_is_written():
     from msgspec import convert
 
     provider = convert(table(ask(Faithful()), key="env:K"), config.Provider)
-    assert provider.protocol == "gemini"
+    assert provider.protocol == "bedrock-converse"
 
 
 FILE = """# The gateway of the house.

@@ -49,6 +49,7 @@ BODIES = {
         "stop_sequences": ["x"],
         "tools": [{"name": "f", "input_schema": {}, "input_examples": []}] * 4,
     },
+    "bedrock-converse": {"messages": [{"role": "user", "content": [{"text": "hi"}]}]},
     "gemini": {
         "contents": [],
         "generationConfig": {

@@ -164,8 +164,12 @@ def test_pieces_of_responses_are_detected(piece, name):
         assert get_parser(name).parse(piece) == [call]
 
 
+IN_TEXT = [name for name in toolglot.PROTOCOLS if name != "bedrock-converse"]
+"""Protocols whose streams are text."""
+
+
 @pytest.mark.parametrize("cut", [False, True])
-@pytest.mark.parametrize("name", list(toolglot.PROTOCOLS))
+@pytest.mark.parametrize("name", IN_TEXT)
 def test_recorded_streams_are_detected(name, cut):
     """S3-04: by their events; one that was cut in the middle, too."""
     call = ToolCall(id="call_1", name="look", arguments='{"at":"<tool>ls</tool>"}')
@@ -198,8 +202,8 @@ def test_a_dialect_is_detected_inside_a_response(name):
     )
     made = toolglot.Response(id="r1", model="m", choices=(choice,))
     body = toolglot.encode_response(made, target=name).data().decode()
-    stream = encode_stream(made, name, toolglot.Context()).decode()
-    for given in (body, stream, text):
+    stream = encode_stream(made, name, toolglot.Context()).decode("utf-8", "replace")
+    for given in (body, *([stream] if name in IN_TEXT else ()), text):
         assert detect(given) == "hermes"
         [call] = get_parser("hermes").parse(given)
         assert (call.name, call.input) == ("look", {"at": "sea"})

@@ -426,4 +426,4 @@ def test_results_say_which_call_they_answer(source, target):
     answers = {calls[each.id]: each.parts[0].text for each in parts_of(there, ir.ToolResult)}
     assert answers == {"one": "1", "two": "2"}
     assert [each.name for each in there.tools] == ["one", "two"]
-    assert "tools" in said(request, target)
+    assert said(request, target).keys() & {"tools", "toolConfig"}

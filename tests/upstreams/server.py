@@ -54,6 +54,7 @@ _ASIDE: dict[str, Json] = {
     "/api/tags": {"models": [{"name": "scripted", "model": "scripted"}]},
     "/api/version": {"version": "0.12.0"},
     "/api/show": {"capabilities": ["completion", "tools", "thinking", "vision"]},
+    "/foundation-models": {"modelSummaries": [{"modelId": "scripted"}]},
     "/models": {"object": "list", "data": [{"id": "scripted", "object": "model"}]},
 }
 """What is asked besides answers, by the end of the path."""

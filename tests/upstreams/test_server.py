@@ -173,7 +173,8 @@ def play(scenario, protocol, words=WORDS):
 
 
 def test_every_protocol_is_played():
-    assert list(SDKS) == list(SPEAKERS)
+    # boto3 holds the same conversations in `tests/gateway/test_sdk_matrix.py`.
+    assert [*SDKS, "bedrock-converse"] == list(SPEAKERS)
 
 
 @pytest.mark.parametrize("protocol", SDKS)

@@ -13,10 +13,11 @@ from toolglot.events import Event, PartDelta, PartStarted, UsageSeen, fold
 from toolglot.registry import PROTOCOLS, get_protocol
 from toolglot.translate import decode_response
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import EventStreamDecoder
 from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.sse import SseDecoder
 
-_CALL_KEYS: Final = frozenset({"function", "functionCall", "tool_use", "function_call"})
+_CALL_KEYS: Final = frozenset({"function", "functionCall", "tool_use", "toolUse", "function_call"})
 """A key or a type that gives away a call."""
 
 REASONING: Final[Mapping[str, str]] = {
@@ -250,10 +251,11 @@ def _text_shape(body: bytes) -> str:
 
 
 def stream_values(body: bytes) -> Iterator[ir.Json]:
-    """The JSON objects of a stream, of events or of lines."""
+    """The JSON objects of a stream, of events, of lines or of binary messages."""
     try:
         sse = SseDecoder()
-        pieces = [data for _, data in [*sse.feed(body), *sse.close()]]
+        pieces = [data for _, data in EventStreamDecoder().feed(body)]
+        pieces = pieces or [data for _, data in [*sse.feed(body), *sse.close()]]
         if not pieces:
             lines = NdjsonDecoder()
             pieces = [*lines.feed(body), *lines.close()]

@@ -19,6 +19,7 @@ from tests.wires import (
     heard,
     pair,
     parts_of,
+    path_to,
     result,
     said,
     seen,
@@ -123,7 +124,7 @@ def test_nine_letters_and_digits(source):
     """X-19: Mistral's ids, also for clients that speak its protocol already."""
     ids = ["call_1", "aB3xK9mP2", "call_2"]
     wire = said(talk(*ids), source)
-    path = "/v1beta/models/m:generateContent"
+    path = path_to(source)
     there, receipt = translate_request(
         wire, source=source, target="openai-chat", path=path, id_rule="mistral"
     )

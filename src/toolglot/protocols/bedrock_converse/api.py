@@ -81,6 +81,6 @@ API: Final = Api(
     imitated=-1,
     sdk="boto3",
     tool_style="custom",
-    error_style="aws",
+    error_style="bedrock-converse",
     with_code=_with_code,
 )
