@@ -33,8 +33,7 @@ BEHIND = {
         gateway/inspector/call_rows.py gateway/inspector/conversation_json.py
         gateway/inspector/copies.py gateway/inspector/exchange_detail.py
         gateway/inspector/exchange_facts.py gateway/inspector/inspector_access.py
-        gateway/inspector/inspector_api.py gateway/inspector/live_feed.py
-        gateway/inspector/stream_events.py""",
+        gateway/inspector/inspector_api.py gateway/inspector/live_feed.py""",
     "test_demo.py": "demo/*.py",
     "test_history.py": "history/*.py",
 }

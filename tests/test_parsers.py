@@ -416,6 +416,10 @@ def test_a_request_is_written_for_the_provider():
     assert json.dumps(request) == before
     back = ToolingMiddleware("anthropic").process_request(sent)
     assert back["tools"] == [TOOL]
+    deeper = ToolingMiddleware("bedrock-converse").process_request(sent)
+    assert "tools" not in deeper
+    assert [tool["toolSpec"]["name"] for tool in deeper["toolConfig"]["tools"]] == ["calc"]
+    assert ToolingMiddleware("bedrock-converse").process_request(deeper) == deeper
     plain = {"model": "m", "messages": []}
     assert ToolingMiddleware("openai").process_request(plain) is plain
 

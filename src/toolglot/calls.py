@@ -35,6 +35,7 @@ from toolglot.registry import PROTOCOLS, ProtocolModule
 from toolglot.rules import ToolRules
 from toolglot.translate import Body
 from toolglot.wire import jsontext
+from toolglot.wire.json_values import member, object_of
 from toolglot.wire.message import WireRequest, read_body
 
 
@@ -103,7 +104,7 @@ def format_tools(tools: Sequence[ir.Json], provider: str, **options: Any) -> For
         functions = (tool for tool in request.tools if isinstance(tool, ir.FunctionTool))
         said = {tool.name for tool in functions if tool.strict is not None}
         adapted = replace(adapted, tools=tuple(_unsaid(tool, said) for tool in adapted.tools))
-    return FormattedTools(target.encode_request(adapted, ctx).body.get("tools", []), ctx)
+    return FormattedTools(tools_in(target.encode_request(adapted, ctx).body, target) or [], ctx)
 
 
 def _unsaid(tool: ir.Tool, said: Container[str]) -> ir.Tool:
@@ -115,6 +116,26 @@ def _unsaid(tool: ir.Tool, said: Container[str]) -> ir.Tool:
     return tool
 
 
+def tools_in(request: ir.Json, codec: ProtocolModule) -> Any:
+    """The definitions in a request of a protocol; None: it has none."""
+    return member(request, *_place(codec))
+
+
+def with_tools(request: ir.Json, tools: Sequence[ir.Json], codec: ProtocolModule) -> ir.Json:
+    """A request with these definitions where a protocol has them."""
+    *outer, last = _place(codec)
+    changed = place = {**request}
+    for key in outer:
+        place[key] = {**object_of(place, key)}
+        place = place[key]
+    place[last] = tools
+    return changed
+
+
+def _place(codec: ProtocolModule) -> list[str]:
+    return codec.SURFACE.settings.get("tools", "tools").split(".")
+
+
 def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
     """Whether a provider can take a tool, and what would change or why not."""
     codec = protocol_of(target)
@@ -122,7 +143,8 @@ def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
     ctx = Context(source=source.SURFACE, target=codec.SURFACE)
     request = _request_with([tool], source, ctx)
     adapted = request if source is codec else adapt_request(request, ctx)
-    reasons = [note.message for note in ctx.receipt() if note.path.startswith("tools")]
+    about = ctx.setting("tools")
+    reasons = [note.message for note in ctx.receipt() if note.path.startswith(about)]
     return bool(adapted.tools), reasons
 
 
@@ -133,7 +155,7 @@ def _protocol_of_tools(tools: Sequence[ir.Json], target: ProtocolModule) -> Prot
 
 
 def _request_with(tools: Sequence[ir.Json], codec: ProtocolModule, ctx: Context) -> ir.Request:
-    body = {"model": "any", codec.SURFACE.messages.path: [], "tools": list(tools)}
+    body = with_tools({"model": "any", codec.SURFACE.messages.path: []}, list(tools), codec)
     return codec.decode_request(WireRequest(body=body, path="/models/any:"), ctx)
 
 
@@ -271,10 +293,16 @@ class ToolingMiddleware:
 
     def process_request(self, request: ir.Json) -> ir.Json:
         """The request with its tools, of whatever provider, as this provider wants them."""
-        tools = request.get("tools")
-        if not tools or not self._is_known:
+        if not self._is_known or not (tools := self._tools(request)):
             return request
-        return {**request, "tools": format_tools(tools, self._provider)}
+        codec = protocol_of(self._provider)
+        if not tools_in(request, codec):
+            request = {key: value for key, value in request.items() if key != "tools"}
+        return with_tools(request, format_tools(tools, self._provider), codec)
+
+    def _tools(self, request: ir.Json) -> Any:
+        """The tools of a request, where this provider has them or where most do."""
+        return tools_in(request, protocol_of(self._provider)) or request.get("tools")
 
     def process_response(
         self, response: Body, output_format: str = "openai", *, request: ir.Json | None = None
@@ -285,8 +313,7 @@ class ToolingMiddleware:
         declared to the provider in another form.
         """
         calls = self._parser.parse(response)
-        tools = request.get("tools") if request else None
-        if tools and self._is_known:
+        if request and self._is_known and (tools := self._tools(request)):
             calls = [*map(format_tools(tools, self._provider).restore, calls)]
         calls = self._validate(calls)
         return ToolResponse(body=response, tool_calls=tuple(calls), output_format=output_format)

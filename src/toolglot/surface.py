@@ -550,6 +550,9 @@ class Surface(Struct, frozen=True, kw_only=True):
     model_keys: tuple[str, ...] = ("model",)
     """The members in which a body may name the model, the usual one first."""
 
+    model_collection: bool = False
+    """Whether a body names the collection of the model too, as its path does: `models/NAME`."""
+
     model_at: tuple[str, ...] = ("model",)
     """Where an answer, or an event of a stream, names its model."""
 

@@ -190,6 +190,14 @@ def test_a_body_that_says_the_model_where_the_path_does():
         "model": "models/gem",
         "contents": [],
     }
+    assert common.in_body(body, "/v1beta/tunedModels/a:generateContent", "gemini") == {
+        "model": "tunedModels/a",
+        "contents": [],
+    }
+    assert common.in_body(body, "/model/arn%3Aa%2Fb/converse", "bedrock-converse") == {
+        "modelId": "arn:a/b",
+        "contents": [],
+    }
     assert common.in_body(body, "", "gemini") is body
     assert common.in_body(body, "/api/chat", "ollama") is body
 

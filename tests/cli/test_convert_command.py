@@ -15,6 +15,7 @@ from tests.convert.conversations import RICH, WEATHER
 from toolglot.cli import main
 from toolglot.cli.byte_progress import ByteProgress, describe
 from toolglot.cli.convert_input import InputLimits, _lines, find_files
+from toolglot.wire.event_stream import encode_event
 
 ROWS = [WEATHER, RICH, WEATHER]
 
@@ -283,6 +284,21 @@ def test_a_folder_of_recordings(tmp_path):
     assert [m["content"] for m in read(out)[0]["messages"]][-1] == "It rains."
     with pytest.raises(SystemExit):
         convert(out, "--to", "recording")
+
+
+def test_a_recorded_stream_of_binary_messages(tmp_path):
+    folder, out = tmp_path / "0001-req_1", tmp_path / "out.jsonl"
+    meta = {"client": "bedrock-converse", "provider": "ollama", "path": "/model/m/converse-stream"}
+    asked = {"messages": [{"role": "user", "content": [{"text": "Deep?"}]}]}
+    written(folder / "meta.json", meta)
+    written(folder / "client.request.json", asked)
+    events = {"messageStart": {"role": "assistant"}}
+    events["contentBlockDelta"] = {"contentBlockIndex": 0, "delta": {"text": "Knee deep."}}
+    events["messageStop"] = {"stopReason": "end_turn"}
+    data = b"".join(encode_event(name, json.dumps(each).encode()) for name, each in events.items())
+    (folder / "client.response.eventstream").write_bytes(data)
+    assert convert(tmp_path, "--to", "openai", "--out", out) == 0
+    assert [m["content"] for m in read(out)[0]["messages"]] == ["Deep?", "Knee deep."]
 
 
 # --- sessions of agents ---------------------------------------------------------------------------

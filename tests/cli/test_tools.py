@@ -40,6 +40,13 @@ def test_tools_of_a_request_and_one_tool_alone(cli, protocol):
     assert b"tide_table" in whole.out
 
 
+def test_tools_of_a_request_that_has_them_deeper(cli):
+    spec = {"name": "tide_table", "inputSchema": {"json": {"type": "object"}}}
+    asked = {"messages": [], "toolConfig": {"tools": [{"toolSpec": spec}]}}
+    done = cli("tools", "format", "--to", "anthropic", data=written(asked))
+    assert [tool["name"] for tool in json.loads(done.out)] == ["tide_table"]
+
+
 def test_what_was_changed_goes_to_standard_error(cli):
     free = {"type": "custom", "custom": {"name": "patch", "description": "A patch."}}
     done = cli("tools", "format", "--to", "gemini", data=written({"tools": [TOOL, free]}))

@@ -15,10 +15,14 @@ AGENTS = {each.name for each in ALL if each.client}
 
 
 def around(first, through):
-    """Rows of a format, the same after the way through another, and all losses on that way."""
+    """Rows of a format, the same after the way through another, and all losses on that way.
+
+    Blank text that a format does not take is no loss, but it is not the same either.
+    """
     there = convert_rows(first[0], first[1], through)
     back = convert_rows(there.rows, through, first[1])
-    return back.rows, (*there.receipt.losses, *back.receipt.losses)
+    blank = [note for note in (*there.receipt, *back.receipt) if note.code == "blank-text"]
+    return back.rows, (*there.receipt.losses, *back.receipt.losses, *blank)
 
 
 def same(rows, others, form):

@@ -5,10 +5,12 @@ it is, results are written in the SDK's own form.
 """
 
 import base64
+import io
 import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import anthropic
@@ -23,6 +25,8 @@ from google.genai._gaos.lib import compat_errors as interaction_errors
 try:
     import boto3
     import botocore.config
+    import urllib3
+    from botocore.awsrequest import AWSResponse, HeadersDict
     from botocore.exceptions import ClientError
 except ImportError:  # an SDK of which not every environment of tests has a copy
     boto3 = None
@@ -476,6 +480,19 @@ class Ollama:
         return Failed(type(error), error.status_code, error.error, {})
 
 
+def _sent_by(http: Any, request: Any, **_event: Any) -> Any:
+    """What botocore gets for a prepared request that an HTTP client sends."""
+    headers = {
+        name: value.decode() if isinstance(value, bytes) else value
+        for name, value in request.headers.items()
+    }
+    reply = http.request(request.method, request.url, content=request.body, headers=headers)
+    raw = urllib3.HTTPResponse(
+        io.BytesIO(reply.content), headers=reply.headers, preload_content=False
+    )
+    return AWSResponse(request.url, reply.status_code, HeadersDict(reply.headers), raw)
+
+
 class Bedrock:
     """`boto3.client("bedrock-runtime")`, whose requests are signed with a key that nobody has."""
 
@@ -484,7 +501,7 @@ class Bedrock:
     too_many = "ThrottlingException"  # a class that each client makes for itself
     bad_request = "ValidationException"
 
-    def __init__(self, url: str, _http: Any = None) -> None:
+    def __init__(self, url: str, http: Any = None) -> None:
         retries = {"total_max_attempts": 1}
         self.client = boto3.client(
             "bedrock-runtime",
@@ -495,6 +512,10 @@ class Bedrock:
             config=botocore.config.Config(retries=retries, proxies={}),
         )
         self.close = self.client.close
+        if http:  # it takes no HTTP client, but a function that answers in place of its own
+            made = http()
+            answer = partial(_sent_by, made)
+            self.client.meta.events.register("before-send.bedrock-runtime", answer)
 
     def ask(self, model: str, history: list[Any], *, stream: bool) -> Heard:
         specs = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolglot.wire.model_paths import path_of, quoted_model, split_path
+from toolglot.wire.model_paths import path_of, quoted_model, resource_name, split_path
 
 COLON = "/v1beta/models/{model}:generateContent"
 SLASH = "/model/{model}/converse"
@@ -35,3 +35,8 @@ def test_a_model_comes_back_out_of_its_path(template, model):
 def test_a_slash_is_kept_where_it_cannot_be_mistaken():
     assert quoted_model("a/b", COLON) == "a/b"
     assert quoted_model("a/b", SLASH) == "a%2Fb"
+
+
+@pytest.mark.parametrize("name", ["models/m", "tunedModels/mine", "models/a/b"])
+def test_a_resource_has_the_name_of_its_collection(name):
+    assert resource_name(f"/v1beta/{name}:streamGenerateContent?alt=sse", COLON) == name

@@ -21,13 +21,16 @@ from toolglot.streams import StreamTranslator
 from toolglot.translate import asked_model, translate_request, translate_response
 from toolglot.wire import jsontext
 from toolglot.wire.message import read_body
-from toolglot.wire.model_paths import IN_PATH, split_path
+from toolglot.wire.model_paths import IN_PATH, resource_name, split_path
 
 Commands = Any
 """What `add_subparsers` returns; argparse has no public name for it."""
 
 DEMO: Final = "demo"
 """The model that is built in, and the provider that stands in where there is none."""
+
+PROTOCOL_WIDTH: Final = max(map(len, PROTOCOLS))
+"""Of a column with names of protocols."""
 
 REQUEST, RESPONSE, ERROR, STREAM = KINDS = ("request", "response", "error", "stream")
 
@@ -264,7 +267,9 @@ def in_body(body: Json, path: str, target: str) -> Json:
     surface = PROTOCOLS[target].SURFACE
     if IN_PATH not in surface.path or not path or any(key in body for key in surface.model_keys):
         return body
-    return {surface.model_keys[0]: split_path(path, surface.path)[0], **body}
+    whole = surface.model_collection
+    name = resource_name(path, surface.path) if whole else split_path(path, surface.path)[0]
+    return {surface.model_keys[0]: name, **body}
 
 
 # --- text for people ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import lzma
 import re
 import sys
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,12 @@ _REQUEST, _CONTINUED, _META, _ANSWERS = (
     "client.response.*",
 )
 """The files of a recording of the gateway."""
+_STREAMED: Final = ("response", lambda data: data.decode("utf-8", "replace"))
+_ANSWER_FORMS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
+    ".json": ("response", jsontext.peek),
+    ".eventstream": ("response_base64", lambda data: b64encode(data).decode("ascii")),
+}
+"""How an answer is kept in a row, by the suffix of its file: all others are streams of text."""
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LOOKED_AT: Final = 64
 """Rows that are read to recognise the format of a file."""
@@ -163,9 +170,8 @@ def recorded(file: InputFile) -> bytes | None:
         "request": jsontext.peek((asked if asked.is_file() else path).read_bytes()),
     }
     for answer in sorted(folder.glob(_ANSWERS)):
-        data = answer.read_bytes()
-        whole = answer.suffix == ".json"
-        row["response"] = jsontext.peek(data) if whole else data.decode("utf-8", "replace")
+        key, read = _ANSWER_FORMS.get(answer.suffix, _STREAMED)
+        row[key] = read(answer.read_bytes())
     return jsontext.encode(row)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from toolglot.cli.common import Commands, add_command, print_groups
+from toolglot.cli.common import PROTOCOL_WIDTH, Commands, add_command, print_groups
 from toolglot.ir import Json
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import translate_request
@@ -73,8 +73,8 @@ def run(_args: argparse.Namespace) -> int:
                 first.body, source=source, target=target, path=first.path
             )
             changes = ", ".join(f"{count}x {code}" for code, count in receipt.codes().items())
-            head = f"{target:<17} {len(wire.data()):>4} bytes"
+            head = f"{target:<{PROTOCOL_WIDTH}} {len(wire.data()):>4} bytes"
             rows.append((f"from {source} to", head, changes or "nothing changed"))
     print("One tool loop through every pair of protocols, with the notes of its receipt")
-    print_groups(rows, 33)
+    print_groups(rows, PROTOCOL_WIDTH + 16)
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, to_builtins
 
-from toolglot.cli.common import Commands, add_command, hanging, plural
+from toolglot.cli.common import PROTOCOL_WIDTH, Commands, add_command, hanging, plural
 from toolglot.cli.shadowing import find_shadowing
 from toolglot.errors import MissingExtraError, ToolglotError
 from toolglot.ir import Json
@@ -29,7 +29,7 @@ _EXAMPLES: Final = (
     "toolglot doctor --report > report.md",
 )
 _INDENT: Final = 15
-_REASONS: Final = 35
+_REASONS: Final = PROTOCOL_WIDTH + 18
 """The column of the reason, behind protocol, form and verdict."""
 _ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
 """Addresses that mean every one of a machine, and one at which it can be asked."""
@@ -340,7 +340,7 @@ def _provider(found: "ProviderReport") -> Iterator[str]:
         form = "stream" if each.stream else "whole"
         verdict = "works" if each.works else "fails"
         words = each.reason or f"{plural(each.requests, 'request')} in {each.ms} ms"
-        yield hanging(f"  {each.protocol:<17} {form:<7}{verdict}", words, _REASONS)
+        yield hanging(f"  {each.protocol:<{PROTOCOL_WIDTH}} {form:<7}{verdict}", words, _REASONS)
 
 
 def _listed(models: tuple[str, ...]) -> str:

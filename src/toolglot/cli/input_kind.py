@@ -14,6 +14,7 @@ from toolglot.errors import DecodeError
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_request
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import EventStreamDecoder
 
 _SSE: Final = (b"data:", b"event:", b":")
 
@@ -33,6 +34,9 @@ class InputKind(Struct, frozen=True):
 
 def recognise(data: bytes) -> InputKind | None:
     """What a document looks like; None if it looks like nothing that is known."""
+    if binary := EventStreamDecoder().feed(data):
+        messages = (value for _, payload in binary for value in _values(payload))
+        return InputKind("stream", _protocols(messages, "is_event"))
     text = data.removeprefix(BOM_UTF8).strip()
     if text.startswith(_SSE):
         return InputKind("stream", _protocols(_sse_values(text), "is_event"))
@@ -43,11 +47,13 @@ def recognise(data: bytes) -> InputKind | None:
         return InputKind("stream", found) if (found := _protocols(values, "is_event")) else None
     if not isinstance(value, dict):
         return None
+    # An answer may repeat its request, so it is looked for first.
+    if answered := _protocols((value,), "is_response"):
+        return InputKind("response", answered)
     if requested := _request_protocols(value):
         return InputKind("request", requested)
-    for kind, shape in (("error", "is_error"), ("response", "is_response")):
-        if found := _protocols((value,), shape):
-            return InputKind(kind, found)
+    if failed := _protocols((value,), "is_error"):
+        return InputKind("error", failed)
     answered = tuple(
         name
         for name, codec in PROTOCOLS.items()
@@ -102,19 +108,26 @@ def _protocols(values: Iterable[Any], shape: str) -> tuple[str, ...]:
 
 
 def _request_protocols(value: dict[str, Any]) -> tuple[str, ...]:
-    """The protocols whose messages stand where this document has some, and that can read it."""
+    """The protocols whose messages stand where this document has some, and that can read it.
+
+    Of them, those that know its tools, if it has some: what is not known is kept and does no harm.
+    """
     possible = [name for name, codec in PROTOCOLS.items() if codec.SURFACE.messages.path in value]
-    return tuple(filter(lambda name: _reads(value, name), possible)) or tuple(possible)
+    read = {name: tools for name in possible if (tools := _tools_read(value, name)) is not None}
+    with_tools = [name for name, tools in read.items() if tools]
+    return tuple(with_tools or read or possible)
 
 
-def _reads(value: dict[str, Any], protocol: str) -> bool:
+def _tools_read(value: dict[str, Any], protocol: str) -> bool | None:
+    """Whether a protocol finds tools in a request; None: it cannot read it."""
     codec = PROTOCOLS[protocol]
     path = codec.SURFACE.path.replace("{model}", "any")
+    context = Context(source=codec.SURFACE)
     try:
-        decode_request(value, source=protocol, path=path, context=Context(source=codec.SURFACE))
+        request = decode_request(value, source=protocol, path=path, context=context)
     except DecodeError:
-        return False
-    return True
+        return None
+    return bool(request.tools)
 
 
 def _sse_values(text: bytes) -> Iterator[Any]:

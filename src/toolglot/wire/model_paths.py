@@ -24,6 +24,13 @@ def split_path(path: str, template: str) -> tuple[str, str]:
     return unquote(name), operation
 
 
+def resource_name(path: str, template: str) -> str:
+    """The model that a path names, with its collection: `models/NAME`, `tunedModels/NAME`."""
+    version = template.partition(IN_PATH)[0].rstrip("/").rpartition("/")[0]
+    name = path.partition("?")[0].removeprefix(f"{version}/")
+    return unquote(name.rpartition(_separator(template))[0])
+
+
 def quoted_model(model: str, template: str) -> str:
     """The name of a model as a path has it."""
     return quote(model, safe=":@" if _separator(template) == "/" else "/:@")

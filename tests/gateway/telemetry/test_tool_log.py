@@ -68,6 +68,12 @@ def test_tools_are_shown_as_received_and_as_sent():
     assert f"call toolu_1: name 'get weather' became {alias!r}" in lines
 
 
+def test_tools_are_found_where_a_protocol_has_them():
+    lines = list(tool_differences(*sides(ASK, "bedrock-converse")))
+    sent = [json.loads(line[11:]) for line in lines if line.startswith("tool sent: ")]
+    assert [tool["toolSpec"]["name"] for tool in sent][1:] == ["read"]
+
+
 def test_one_tool_is_one_tool():
     one = {**ASK, "tools": [WEATHER], "messages": ASK["messages"][:1]}
     assert next(tool_differences(*sides(one, "gemini"))) == "converted 1 tool"

@@ -1,10 +1,11 @@
 """Recordings of the gateway: a request and its answer, in the protocol of the client.
 
 A row is `{"meta", "request", "response"}`, made of the files of one folder (`client.request.json`
-and what is beside it); the answer may be a stream. Recordings are read only: only the gateway makes
-them.
+and what is beside it); the answer may be a stream, whose bytes are base64 in `response_base64` if
+they are no text. Recordings are read only: only the gateway makes them.
 """
 
+from base64 import b64decode
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -41,7 +42,7 @@ def read(rows: Rows, ctx: Context) -> RecordedConversation:
     ctx.source = _SURFACES[name]
     path = str(meta.get("path") or "") if isinstance(meta, dict) else ""
     request = codec.decode_request(WireRequest(body=body, path=path), ctx)
-    answer = _read_answer(row.get("response"), name, ctx)
+    answer = _read_answer(_response(row), name, ctx)
     messages = request.messages
     if answer is not None and answer.choices:
         said = Message(role="assistant", parts=answer.choices[0].parts)
@@ -59,12 +60,23 @@ def read(rows: Rows, ctx: Context) -> RecordedConversation:
     )
 
 
+def _response(row: Json) -> Any:
+    """The answer: an object, or the bytes of a stream."""
+    response, binary = row.get("response"), row.get("response_base64")
+    if not isinstance(binary, str):
+        streamed = isinstance(response, str)
+        return str(response).encode("utf-8", "surrogatepass") if streamed else response
+    try:
+        return b64decode(binary, validate=True)
+    except ValueError:
+        raise DecodeError("response_base64", "expected base64") from None
+
+
 def _read_answer(response: Any, name: str, ctx: Context) -> Response | None:
     codec = get_protocol(name)
-    if isinstance(response, str):
+    if isinstance(response, bytes):
         decoder = codec.StreamDecoder(ctx)
-        data = response.encode("utf-8", "surrogatepass")
-        folded = fold([*decoder.feed(data), *decoder.close()])
+        folded = fold([*decoder.feed(response), *decoder.close()])
         return folded if isinstance(folded, Response) else None
     if not isinstance(response, dict):
         return None

@@ -13,6 +13,7 @@ from toolglot.gateway.telemetry.captures import CapturedAttempt, CapturedExchang
 from toolglot.gateway.telemetry.recorder import (
     CONTINUED,
     RECEIPT,
+    SUFFIXES,
     Meta,
     options_from_json,
     read_meta,
@@ -117,7 +118,7 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
 
 def _framing(folder: Path) -> dict[str, str]:
     """How the answer to the client is framed, by the suffix of its file."""
-    kinds = {".sse": "text/event-stream", ".ndjson": "application/x-ndjson"}
+    kinds = {f".{suffix}": kind for kind, suffix in SUFFIXES.items()}
     found = next(iter(sorted(folder.glob("client.response.*"))), Path())
     return {"content-type": kinds.get(found.suffix, "application/json")}
 

@@ -5,7 +5,7 @@
       client.request.json       the client's request, byte for byte
       continued.request.json    the same with its history, if it continues a stored response
       upstream.request.json     the request to the provider
-      upstream.response.sse     the provider's response (.json, .sse or .ndjson)
+      upstream.response.sse     the provider's response (.json, .sse, .ndjson, .eventstream)
       client.response.sse       the response to the client
       receipt.json              what the translation changed
 
@@ -33,7 +33,7 @@ from toolglot.gateway.telemetry.redact import redact_headers, redact_url
 from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.rules import ToolRules
-from toolglot.wire import jsontext
+from toolglot.wire import event_stream, jsontext
 
 META: Final = "meta.json"
 RECEIPT: Final = "receipt.json"
@@ -42,7 +42,12 @@ _VERSION: Final = 1
 _NOT_RECORDED: Final = frozenset({"passes", "event_passes", "response_passes"})
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _FOLDER: Final = re.compile(r"(\d+)-")
-_SUFFIXES: Final = {"text/event-stream": "sse", "application/x-ndjson": "ndjson"}
+SUFFIXES: Final = {
+    "text/event-stream": "sse",
+    "application/x-ndjson": "ndjson",
+    event_stream.MEDIA_TYPE: "eventstream",
+}
+"""The suffixes of files with streams, by media type; all other answers are JSON."""
 
 
 class Meta(Struct, kw_only=True, omit_defaults=True):
@@ -288,4 +293,4 @@ def _suffix(content_type: str, data: bytes) -> str:
     """The suffix of a response's file; some servers send streams with a wrong content type."""
     if data.lstrip().startswith((b"data:", b"event:", b": ")):
         return "sse"
-    return _SUFFIXES.get(content_type, "json")
+    return SUFFIXES.get(content_type, "json")

@@ -10,6 +10,7 @@ from logging import DEBUG
 
 from msgspec import Struct
 
+from toolglot.calls import tools_in
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.events import Event, fold
@@ -30,8 +31,8 @@ class LoggedRequest(Struct, frozen=True):
 
     @property
     def tools(self) -> list[Json]:
-        """The tools as JSON; every protocol has them under `tools`."""
-        found = read_body(self.body).get("tools")
+        """The tools as JSON."""
+        found = tools_in(read_body(self.body), get_protocol(self.protocol))
         return found if isinstance(found, list) else []
 
     @property

@@ -67,7 +67,7 @@ API: Final = Api(
         ),
     ),
     is_response=_is_response,
-    is_event=lambda value: value.get("type") in _EVENTS,
+    is_event=lambda value: str(value.get("type")) in _EVENTS,
     is_error=_is_error,
     is_listed_model=_is_listed_model,
     fragments={

@@ -63,6 +63,7 @@ STATE_MARK: Final = b64encode(STATE).decode()
 SURFACE: Final = Surface(
     name=NAME,
     path="/v1beta/models/{model}:generateContent",
+    model_collection=True,
     model_at=("modelVersion",),
     models="/v1beta/models",
     told=TOLD,
