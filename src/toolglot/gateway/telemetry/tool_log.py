@@ -10,7 +10,6 @@ from logging import DEBUG
 
 from msgspec import Struct
 
-from toolglot.calls import tools_in
 from toolglot.context import Context
 from toolglot.errors import DecodeError
 from toolglot.events import Event, fold
@@ -19,6 +18,7 @@ from toolglot.ir import ApiError, Json, Message, Request, ToolCall
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request, decode_response
 from toolglot.wire import jsontext
+from toolglot.wire.json_values import member
 from toolglot.wire.message import read_body
 
 
@@ -32,7 +32,8 @@ class LoggedRequest(Struct, frozen=True):
     @property
     def tools(self) -> list[Json]:
         """The tools as JSON."""
-        found = tools_in(read_body(self.body), get_protocol(self.protocol))
+        place = get_protocol(self.protocol).SURFACE.settings.get("tools", "tools")
+        found = member(read_body(self.body), *place.split("."))
         return found if isinstance(found, list) else []
 
     @property
