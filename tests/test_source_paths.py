@@ -9,7 +9,7 @@ from toolglot.source_paths import (
     inner_path,
     places_of_choices,
     places_of_messages,
-    system_path,
+    system_paths,
 )
 from toolglot.translate import translate_request, translate_response
 
@@ -89,11 +89,11 @@ def test_parts_of_an_answer(protocol, text, call):
 
 def test_system_text():
     marked = Message(role="system", parts=(Text(text="a", cache=CacheMark()),))
-    assert system_path(surface("anthropic"), marked, 0) == "system[0]"
+    assert system_paths(surface("anthropic"), marked)[0] == "system[0]"
     plain = Message(role="system", parts=(Text(text="a"),))
-    assert system_path(surface("anthropic"), plain, 0) == "system"
-    assert system_path(surface("gemini"), plain, 0) == "systemInstruction.parts[0]"
-    assert system_path(surface("openai-responses"), plain, 0) == "instructions"
+    assert system_paths(surface("anthropic"), plain)[0] == "system"
+    assert system_paths(surface("gemini"), plain)[0] == "systemInstruction.parts[0]"
+    assert system_paths(surface("openai-responses"), plain)[0] == "instructions"
 
 
 def test_items_of_a_response_are_counted_as_they_came():

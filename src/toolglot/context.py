@@ -32,7 +32,7 @@ from toolglot.source_paths import (
     message_holder,
     part_paths,
     places_of_messages,
-    system_path,
+    system_paths,
 )
 from toolglot.surface import Surface
 from toolglot.undo import Undo
@@ -234,6 +234,8 @@ class Context:
         "_now",
         "_salt",
         "_seed",
+        "_system",
+        "_system_paths",
         "answer_id",
         "asked",
         "declared",
@@ -312,6 +314,8 @@ class Context:
         self._now = now
         self._counter = 0
         self._notes: list[Note] = []
+        self._system: Message | None = None
+        self._system_paths: list[str] = []
         self._left: list[tuple[Located, frozenset[str], Mapping[str, Any]]] = []
 
     @property
@@ -445,7 +449,11 @@ class Context:
 
     def at_system(self, system: Message, place: int) -> str:
         """The source path of a part of the system text."""
-        return system_path(self.source, system, place) if self.source else ""
+        if self.source is None:
+            return ""
+        if self._system is not system:
+            self._system, self._system_paths = system, system_paths(self.source, system)
+        return self._system_paths[place]
 
     def at_inner(self, path: str, result: ToolResult, place: int) -> str:
         """The source path of a part of a result."""

@@ -261,15 +261,20 @@ def _is_one_text(parts: tuple[Part, ...]) -> bool:
     return type(only) is Text and only.cache is None and not only.extras
 
 
-def system_path(surface: Surface, system: Message, place: int) -> str:
-    """The path of a part of the system text."""
+def system_paths(surface: Surface, system: Message) -> list[str]:
+    """The path of each part of the system text."""
     path, key = surface.settings.get("system", "system"), surface.system.content
     if key:
-        return f"{path}.{key}[{place}]"
-    if surface.cache.apart:
-        place += sum(getattr(each, "cache", None) is not None for each in system.parts[:place])
-    bare = system.wire_form != surface.name and _is_one_text(system.parts)
-    return path if bare else f"{path}[{place}]"
+        return [f"{path}.{key}[{place}]" for place in range(len(system.parts))]
+    if system.wire_form != surface.name and _is_one_text(system.parts):
+        return [path]
+    paths, place = [], 0
+    for part in system.parts:
+        paths.append(f"{path}[{place}]")
+        # A mark that stands apart follows its part.
+        marked = surface.cache.apart and getattr(part, "cache", None) is not None
+        place += 2 if marked else 1
+    return paths
 
 
 def inner_path(surface: Surface, path: str, result: ToolResult, place: int) -> str:

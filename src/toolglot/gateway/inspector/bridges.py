@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from toolglot.ir import Json, Part, Request, Response, Text
 from toolglot.receipt import Note
-from toolglot.source_paths import Holder, message_holder, part_paths, system_path
+from toolglot.source_paths import Holder, message_holder, part_paths, system_paths
 from toolglot.surface import Surface
 
 _STEP: Final = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
@@ -190,8 +190,8 @@ def _system_pairs(
     if there is None:
         return
     yield source.surface.settings.get("system", "system"), there
-    for place in range(len(asked.system.parts)):
-        yield system_path(source.surface, asked.system, place), there
+    for path in system_paths(source.surface, asked.system):
+        yield path, there
 
 
 def _system_place(side: Side, request: Request) -> str | None:
