@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
-from tests.sampling import in_sample
+from tests.pair_parts import in_sample
 
 GOLDEN = Path(__file__).parent / "golden"
 ASKED_FOR = {
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the other part of the tests runs: see `sampling.py`."""
+    """Leave out what the other part of the tests runs: see `pair_parts.py`."""
     asked = config.getoption("--pairs")
     if asked != "all":
         sample, rest = in_sample(items)

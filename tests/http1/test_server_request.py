@@ -20,7 +20,8 @@ CLOSE = b"Connection: close\r\n"
         (b"gzip", gzip.compress(b"x" * 5000, mtime=0), b"413", b"larger than"),
         (b"gzip", gzip.compress(b"small", mtime=0)[:-4], b"400", b"no complete gzip"),
         (b"gzip", b"plain", b"400", b"no gzip"),
-        (b"zstd", b"plain", b"415", b"send deflate, gzip"),
+        # Others, such as zstd, may be known by a module that is installed.
+        (b"compress", b"plain", b"415", b"deflate, gzip"),
     ],
 )
 def test_compressed_bodies(encoding, data, status, words):

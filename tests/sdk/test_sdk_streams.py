@@ -19,6 +19,7 @@ from openai.types.responses import ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 from tests.http_servers import serving
 from tests.laws.streams import STREAMS, decode, failed, stem_of, translate, was_cut
+from tests.sampling import sampled
 
 from toolglot import ir
 from toolglot.context import Context
@@ -284,10 +285,10 @@ STOPS: dict[str, dict[str, str]] = {
         "refusal": "stop",
     },
 }
+# Half of all cases: each stream is read by two or three SDKs, each SDK reads every second stream.
 CASES = [
     pytest.param(name, file, target, id=f"{stem_of(file)}-{target}")
-    for name, file in STREAMS
-    for target in SDKS
+    for (name, file), target in sampled(2, STREAMS, SDKS)
     if target != name
 ]
 MEDIA = (ir.Image, ir.Document, ir.Audio)

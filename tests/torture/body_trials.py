@@ -82,6 +82,8 @@ def _bases() -> Iterator[tuple[str, str, dict[str, Any], bool]]:
             other = target(NAMES[(place + number) % len(NAMES)])
             if name == "gemini":
                 yield name, f"/v1beta/models/{other}:generateContent", body, False
+            elif name == "bedrock-converse":
+                yield name, f"/model/{other}/converse", body, False
             else:
                 stream = bool(body.get("stream", name == "ollama"))
                 yield name, question(talk)[0], {**body, "model": other}, stream
@@ -233,7 +235,8 @@ def _wrong(asked: Question, status: int, body: bytes) -> list[str]:
 
 def _words(body: bytes) -> str:
     try:
-        error = json.loads(body)["error"]
+        said = json.loads(body)
+        error = said["error"] if "error" in said else said["message"]
     except (ValueError, KeyError, TypeError):
         return ""
     return str(error.get("message", "") if isinstance(error, dict) else error)
@@ -290,6 +293,8 @@ _BEGINNINGS = {
     "anthropic": "/v1/messages",
     "openai-chat": "/v1/chat",
     "openai-responses": "/v1/responses",
+    "gemini-interactions": "/v1beta/interactions",
     "gemini": "/v1beta",
     "ollama": "/api",
+    "bedrock-converse": "/model",
 }

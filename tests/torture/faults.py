@@ -9,6 +9,7 @@ from collections.abc import Callable
 from tests.gateway.wild import Turn
 from tests.torture.conversation import Conversation, asked, pieces, speaker, whole
 from tests.torture.lab import Behaviour
+from tests.upstreams import bedrock_converse
 from tests.upstreams.server import frame
 from tests.upstreams.values import Failure
 
@@ -64,6 +65,9 @@ async def commented(turn: Turn, talk: Conversation) -> None:
         await well(turn, talk)
         return
     between = b"\n" if talk.theirs == "ollama" else b": still here\n\n"
+    if talk.theirs == "bedrock-converse":
+        # Its framing has no comments; an event that nobody knows is as little of an answer.
+        between = bedrock_converse.frame(("stillHere", {}))
     await turn.whole(between.join(pieces(talk, request)), speaker(talk).CONTENT_TYPE)
 
 
@@ -91,8 +95,12 @@ def error_event(talk: Conversation, number: int) -> bytes:
     """The event by which a provider ends a stream that failed, after so many others."""
     _, said = speaker(talk).error(Failure("invalid", "Not now."))
     name = None
+    if talk.theirs == "bedrock-converse":
+        return bedrock_converse.exception(said["__type"], said["message"])
     if talk.theirs == "anthropic":
         name = "error"
+    elif talk.theirs == "gemini-interactions":
+        name, said = "error", {"event_type": "error", **said}
     elif talk.theirs == "openai-responses":
         name = "error"
         said = {"type": "error", "sequence_number": number, "code": "x", "message": "Not now."}

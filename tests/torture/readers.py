@@ -5,6 +5,8 @@ complete, how the answer ended, and whatever was not as the protocol has it.
 """
 
 import json
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,6 +74,34 @@ def _ndjson(data: bytes, seen: Reading) -> Iterator[Any]:
             yield json.loads(line)
         except ValueError:
             seen.wrong.append(f"a line that is no JSON: {line[:60]!r}")
+
+
+def _frames(data: bytes, seen: Reading) -> Iterator[tuple[dict[str, str], Any]]:
+    """The messages of an AWS event stream: their headers, which are all strings, and payloads."""
+    while data:
+        total, headers_length, prelude_sum = struct.unpack_from(">III", data)
+        if total > len(data):
+            seen.wrong.append(f"the last message is not ended: {data[:60]!r}")
+            return
+        message, data = data[:total], data[total:]
+        (whole_sum,) = struct.unpack(">I", message[-4:])
+        if zlib.crc32(message[:8]) != prelude_sum or zlib.crc32(message[:-4]) != whole_sum:
+            seen.wrong.append(f"a message with a wrong checksum: {message[:60]!r}")
+        yield (
+            _frame_headers(message[12 : 12 + headers_length]),
+            json.loads(message[12 + headers_length : -4]),
+        )
+
+
+def _frame_headers(data: bytes) -> dict[str, str]:
+    found = {}
+    while data:
+        name, data = data[1 : 1 + data[0]].decode(), data[1 + data[0] :]
+        kind, length = struct.unpack_from(">BH", data)
+        if kind != 7:
+            raise ValueError(f"the header {name} is no string")
+        found[name], data = data[3 : 3 + length].decode(), data[3 + length :]
+    return found
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -187,6 +217,31 @@ def _ollama_stream(data: bytes, seen: Reading) -> None:
             seen.finish("complete")
 
 
+def _converse_stream(data: bytes, seen: Reading) -> None:
+    calls: dict[int, Json] = {}
+    parts: dict[int, str] = {}
+    for headers, event in _frames(data, seen):
+        if headers[":message-type"] == "exception":
+            _told({**event, "type": headers.get(":exception-type")}, seen, "type", "message")
+            continue
+        index = event.get("contentBlockIndex")
+        match headers[":event-type"]:
+            case "contentBlockStart" if "toolUse" in event["start"]:
+                calls[index], parts[index] = event["start"]["toolUse"], ""
+            case "contentBlockDelta":
+                seen.text += event["delta"].get("text", "")
+                if "toolUse" in event["delta"]:
+                    parts[index] += event["delta"]["toolUse"]["input"]
+            case "contentBlockStop" if index in calls:
+                seen.call(calls[index]["name"], parts[index], calls[index]["toolUseId"])
+            case "messageStop":
+                seen.finish(_converse_end(event))
+
+
+def _converse_end(body: Json) -> str:
+    return "complete" if body["stopReason"] in ("end_turn", "tool_use") else "cut"
+
+
 # --- whole answers --------------------------------------------------------------------------------
 
 
@@ -250,6 +305,14 @@ def _ollama_message(message: Json, seen: Reading) -> None:
         seen.call(call["function"]["name"], call["function"]["arguments"], call.get("id"))
 
 
+def _converse_whole(body: Json, seen: Reading) -> None:
+    for block in body["output"]["message"]["content"]:
+        seen.text += block.get("text", "")
+        if call := block.get("toolUse"):
+            seen.call(call["name"], call["input"], call["toolUseId"])
+    seen.finish(_converse_end(body))
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 
@@ -269,6 +332,7 @@ _ERRORS: dict[str, Callable[[Json, Reading], None]] = {
     "gemini-interactions": lambda body, seen: _told(body["error"], seen, "code", "message"),
     "gemini": lambda body, seen: _told(body["error"], seen, "code", "message", "status"),
     "ollama": lambda body, seen: _told({"message": body["error"]}, seen, "message"),
+    "bedrock-converse": lambda body, seen: _told(body, seen, "message", "__type"),
 }
 _STREAMS: dict[str, Callable[[bytes, Reading], None]] = {
     "anthropic": _anthropic_stream,
@@ -277,6 +341,7 @@ _STREAMS: dict[str, Callable[[bytes, Reading], None]] = {
     "gemini-interactions": _interactions_stream,
     "gemini": _gemini_stream,
     "ollama": _ollama_stream,
+    "bedrock-converse": _converse_stream,
 }
 _WHOLE: dict[str, Callable[[Json, Reading], None]] = {
     "anthropic": _anthropic_whole,
@@ -285,6 +350,7 @@ _WHOLE: dict[str, Callable[[Json, Reading], None]] = {
     "gemini-interactions": _interactions_whole,
     "gemini": _gemini_body,
     "ollama": _ollama_whole,
+    "bedrock-converse": _converse_whole,
 }
 
 
@@ -298,6 +364,6 @@ def read(protocol: str, status: int, data: bytes, *, stream: bool) -> Reading:
             _STREAMS[protocol](data, seen)
         else:
             _WHOLE[protocol](json.loads(data), seen)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, struct.error) as error:
         seen.wrong.append(f"cannot be read: {error!r} in {data[:80]!r}")
     return seen

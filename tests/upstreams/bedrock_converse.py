@@ -156,16 +156,24 @@ def careless(event: Event) -> Iterator[Event]:
 
 
 def frame(event: Event) -> bytes:
-    """One message, with checksums."""
+    """One event as a message, with checksums."""
     name, data = event
     payload = (data if isinstance(data, str) else compact(data)).encode()
+    return _message((":event-type", name or ""), "event", payload)
+
+
+def exception(kind: str, message: str) -> bytes:
+    """The message that ends a stream that failed."""
+    name = kind[:1].lower() + kind[1:]
+    payload = compact({"message": message}).encode()
+    return _message((":exception-type", name), "exception", payload)
+
+
+def _message(named: tuple[str, str], kind: str, payload: bytes) -> bytes:
+    headers = (named, (":content-type", "application/json"), (":message-type", kind))
     head = b"".join(
-        bytes((len(key),)) + key + b"\x07" + struct.pack(">H", len(value)) + value
-        for key, value in (
-            (b":event-type", (name or "").encode()),
-            (b":content-type", b"application/json"),
-            (b":message-type", b"event"),
-        )
+        bytes((len(key),)) + key.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+        for key, value in headers
     )
     lengths = struct.pack(">II", len(head) + len(payload) + 16, len(head))
     message = lengths + struct.pack(">I", crc32(lengths)) + head + payload

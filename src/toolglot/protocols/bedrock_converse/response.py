@@ -180,7 +180,8 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
     # Both may say more than the name: `ThrottlingException:http://…`, `namespace#Exception`.
     name = (word or header or typed or "").partition(":")[0].rpartition("#")[2]
     key = next((each for each in ("message", "Message") if type(fields.peek(each)) is str), None)
-    capital = key == "Message"
+    # Without a type, that there is a form says that it was read and not made here.
+    is_usual = key == "message" and bool(name)
     message = fields.text(key) if key else _other_words(fields)
     known, usual = ERROR.get(name[:1].upper() + name[1:], (None, None))
     status = wire.status if not wire.ok else usual
@@ -191,7 +192,7 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
         raw=word or header,
         retry_after=wire.headers.get("retry-after"),
         request_id=wire.headers.get(REQUEST_ID),
-        extras=with_form(fields.rest(), {"key": key} if capital or key is None else {}),
+        extras=with_form(fields.rest(), {} if is_usual else {"key": key}),
     )
 
 
@@ -214,6 +215,7 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     foreign = ctx.foreign(NAME)
     headers = dict(headers_of(error, REQUEST_ID))
     made_here = foreign or (ctx.source is None and ctx.target is not None)
+    made_here = made_here or not (error.raw or error.extras)
     if made_here or error.raw:
         headers[ERROR_TYPE] = error.raw if error.raw and not made_here else word
     key = "message" if made_here else form_of(error).get("key", "message")

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tests.sampling import in_sample
+from tests.pair_parts import in_sample
 
 from toolglot.registry import PROTOCOLS
 
