@@ -235,7 +235,6 @@ class Context:
         "_salt",
         "_seed",
         "_system",
-        "_system_paths",
         "answer_id",
         "asked",
         "declared",
@@ -310,12 +309,10 @@ class Context:
         self._seed = seed
         self._salt = salt
         self._clock: Callable[[], int] | None = None
-        self._asked_at = self._first_at = 0
         self._now = now
-        self._counter = 0
+        self._counter = self._asked_at = self._first_at = 0
         self._notes: list[Note] = []
-        self._system: Message | None = None
-        self._system_paths: list[str] = []
+        self._system: tuple[Message, list[str]] | None = None
         self._left: list[tuple[Located, frozenset[str], Mapping[str, Any]]] = []
 
     @property
@@ -451,9 +448,9 @@ class Context:
         """The source path of a part of the system text."""
         if self.source is None:
             return ""
-        if self._system is not system:
-            self._system, self._system_paths = system, system_paths(self.source, system)
-        return self._system_paths[place]
+        if self._system is None or self._system[0] is not system:
+            self._system = system, system_paths(self.source, system)
+        return self._system[1][place]
 
     def at_inner(self, path: str, result: ToolResult, place: int) -> str:
         """The source path of a part of a result."""
@@ -475,6 +472,11 @@ class Context:
         if path is not None:
             return path
         return self.source.messages.path if self.places is None else self.places.path
+
+    def where_system(self, system: Message) -> str:
+        """The source path of the system text, which may have stood among the messages."""
+        known = self.places.of(system.parts[0]) if self.places is not None else None
+        return known or self.setting("system")
 
     def where_turn(self, message: Message) -> str:
         """The source path of a message, or of the first one that it was joined from."""

@@ -115,7 +115,18 @@ def strays(note: Note, values: list[Any], count: int) -> bool:
     return note.path not in types and all(astray(note, value) for value in values)
 
 
-@pytest.mark.parametrize(("source", "path"), STREAMS, ids=stem)
+COARSE = {
+    "gemini-interactions": {"cited", "failed", "unknown"},
+    "bedrock-converse": {"cited", "unknown-event"},
+}
+"""Streams of which some notes name a member of a delta, or an event, and not where it stands."""
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [(name, path) for name, path in STREAMS if stem(path) not in COARSE.get(name, ())],
+    ids=stem,
+)
 def test_notes_of_streams_lead_into_the_answer_or_into_an_event(source, path):
     data = path.read_bytes()
     values = streamed(source, data)

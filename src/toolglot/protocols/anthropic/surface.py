@@ -152,6 +152,7 @@ SURFACE: Final = Surface(
         },
         # "all content must be type `text` if `is_error` is true".
         in_failures=False,
+        paths={"name": "title"},
         accepted={
             "system": frozenset({"text"}),
             "user": _MEDIA,

@@ -55,9 +55,6 @@ def decode_content(
     fields: Fields, key: str, decoders: "_Decoders | None" = None
 ) -> tuple[Part, ...]:
     """The parts of a list of blocks; a cache point belongs to the part before it."""
-    if type(fields.peek(key)) is str:
-        fields.note("spelling-normalised", key, "a string is written as a list with one text")
-        return (Text(text=fields.text(key)),)
     values = fields.maybe_list(key)
     if not values:
         return ()
@@ -175,7 +172,7 @@ def _encode_text(part: Text, ctx: Context) -> Json:
     if not part.citations and "cited" not in form:
         return _finish({"text": part.text}, part)
     wire: Json = {"content": [{"text": part.text}]}
-    citations = [encode_citation(each, ctx) for each in part.citations]
+    citations = [encode_citation(each, ctx.where(part), ctx) for each in part.citations]
     if citations:
         wire["citations"] = citations
     return _finish({"citationsContent": wire}, part)
@@ -238,11 +235,11 @@ def decode_citation(fields: Fields) -> Citation:
     return Citation(url=url, title=title, quote=quote, extras=fields.rest())
 
 
-def encode_citation(citation: Citation, ctx: Context) -> Json:
+def encode_citation(citation: Citation, path: str, ctx: Context) -> Json:
     """One citation. Where in the text it stands has no place here: all of it is cited."""
     if citation.start is not None:
         words = "the whole text is cited, since a part of it cannot be"
-        ctx.note("citation-mapped", ctx.answer_at("citations"), words)
+        ctx.note("citation-mapped", path, words)
     wire: Json = {}
     if citation.title is not None:
         wire["title"] = citation.title

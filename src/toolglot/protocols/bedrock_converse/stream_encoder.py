@@ -15,7 +15,7 @@ from toolglot.events import (
     PartStarted,
     Started,
 )
-from toolglot.ir import Image, Json, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+from toolglot.ir import Citation, Image, Json, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 from toolglot.protocols.bedrock_converse.parts import (
     encode_citation,
     encode_part,
@@ -88,9 +88,13 @@ class StreamEncoder(BaseStreamEncoder):
         if isinstance(part, (Text, Refusal)):
             written = self._delta(index, part.text) if part.text else b""
             for citation in getattr(part, "citations", ()):
-                written += self._citation(index, encode_citation(citation, self._ctx))
+                written += self._cited(index, citation)
             return written
         return self._block(index, part)
+
+    def _cited(self, index: int, citation: Citation) -> bytes:
+        path = self._ctx.part_at(index)
+        return self._citation(index, encode_citation(citation, path, self._ctx))
 
     def _call(self, index: int, part: ToolCall) -> bytes:
         wire = encode_part(replace(part, arguments="{}"), self._ctx) or {}
@@ -155,7 +159,7 @@ class StreamEncoder(BaseStreamEncoder):
             return b""
         if event.field == "citation":
             cited = event.citation
-            return self._citation(index, encode_citation(cited, self._ctx)) if cited else b""
+            return self._cited(index, cited) if cited else b""
         if event.field == "summary":
             gap = event.piece != self._pieces.setdefault(index, event.piece)
             self._pieces[index] = event.piece

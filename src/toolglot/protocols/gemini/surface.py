@@ -154,7 +154,7 @@ SURFACE: Final = Surface(
     ),
     media=MediaSupport(
         fields=frozenset({"name", "url_type"}),
-        paths={"url_type": "fileData.mimeType"},
+        paths={"url_type": "fileData.mimeType", "name": "inlineData.displayName"},
         fetches_urls=False,
         # https://ai.google.dev/gemini-api/docs/image-understanding, document-processing, audio and
         # video-understanding (2026-11): no GIF, and of documents none of an office.

@@ -188,7 +188,7 @@ def _encode_system(body: Json, system: Message, ctx: Context) -> None:
         if not isinstance(part, Text):
             cannot_carry(part, ctx)
     if len(texts) > 1:
-        ctx.note("text-joined", ctx.setting("system"), f"{len(texts)} texts joined into one")
+        ctx.note("text-joined", ctx.where_system(system), f"{len(texts)} texts joined into one")
     if texts:
         body["system_instruction"] = "\n\n".join(texts)
 

@@ -30,7 +30,7 @@ from toolglot.events import (
     UsageSeen,
     unfold_part,
 )
-from toolglot.ir import ApiError, Json, Opaque, Part, Reasoning, Text
+from toolglot.ir import ApiError, Audio, Document, Image, Json, Opaque, Part, Reasoning, Text
 from toolglot.protocols.gemini_interactions._steps import (
     CALL,
     MODEL,
@@ -326,7 +326,10 @@ class StreamDecoder(BaseStreamDecoder):
 
     def _start(self, step: _Step, part: Part) -> PartStarted:
         step.began = True
-        return self._parts.start(step.number, part)
+        path = f"steps[{step.number}]"
+        if isinstance(part, (Text, Image, Audio, Document)):
+            path += ".content[0]"
+        return self._parts.start(step.number, part, path=path)
 
     def _stopped(self, value: Json) -> Iterator[Event]:
         index = value.get("index")

@@ -152,6 +152,7 @@ SURFACE: Final = Surface(
             "document": frozenset({"application/*", "text/*"}),
         },
         fields=frozenset({"name", "detail"}),
+        paths={"name": "filename"},
         accepted={
             "system": frozenset({"text"}),
             "user": _MEDIA,
