@@ -12,7 +12,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help site cast package newcomer local-model run test smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
+.PHONY: help site cast package newcomer local-model run test pairs smoke node browser lint fix golden mutants torture torture-long fuzz bench budget docs e2e frameworks clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,8 +42,12 @@ run: $(GATEWAY) ## Start the gateway and print how to connect clients
 	@$(BIN)/toolglot serve
 
 test: $(STAMP) browser ## Run all tests, then a few trials with real agent clients
-	@$(BIN)/python -m pytest -n 2 --quiet
+	@$(BIN)/python -m pytest -n 2 --quiet --pairs sample
 	@$(MAKE) smoke
+
+# Half of all tests are cases over pairs of protocols; `make test` runs a third of these.
+pairs: $(STAMP) ## Run the cases over pairs of protocols that `make test` leaves out
+	@$(BIN)/python -m pytest -n 2 --quiet --pairs rest
 
 # Where the clients cannot be had, the tests say so and are skipped.
 smoke: $(STAMP) node ## Run real agent clients through the gateway: each with two upstreams

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
+from tests.sampling import in_sample
 
 GOLDEN = Path(__file__).parent / "golden"
 ASKED_FOR = {
@@ -28,6 +29,20 @@ settings.load_profile(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
+    parser.addoption(
+        "--pairs",
+        choices=("all", "sample", "rest"),
+        default="all",
+        help="of tests over pairs of protocols: all cases, some of them, or only the others",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the other part of the tests runs: see `sampling.py`."""
+    asked = config.getoption("--pairs")
+    if asked != "all":
+        sample, rest = in_sample(items)
+        items[:] = sample if asked == "sample" else rest
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

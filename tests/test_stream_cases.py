@@ -1013,6 +1013,8 @@ ERRORS = {
             },
         }
     ),
+    "gemini-interactions": b'event: error\ndata: {"event_type": "error", "error": {"code": '
+    b'"unavailable", "message": "too busy"}}\n\n',
     "gemini": b'data: {"error": {"code": 503, "message": "too busy"}}\r\n\r\n',
     "ollama": b'{"error": "too busy"}\n',
     "bedrock-converse": encode_event(
@@ -1036,7 +1038,8 @@ def test_an_error_in_the_middle(source, target):
     assert isinstance(events[-1], Failed)
     assert events[-1].error.message == "too busy"
     assert PartDelta(0, "Hm.") in events
-    assert PartEnded(0, incomplete=True) in events or target in ("anthropic", "openai-responses")
+    closes = ("anthropic", "openai-responses", "gemini-interactions")
+    assert PartEnded(0, incomplete=True) in events or target in closes
     if target == "anthropic":
         assert [kind for _, kind, _ in blocks(written)] == ["text"]
         assert b"message_stop" not in written

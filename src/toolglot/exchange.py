@@ -247,8 +247,15 @@ class Exchange:
                 path = path_of(place, model, split_path(path, place)[1])
             return Sent(path=path, query=query, data=restricted or body)
         if restricted is None and model is not None:
-            body = jsontext.splice(body, "model", model)
+            body = self._with_model(body, model)
         return Sent(path=path or place, query=query, data=restricted or body)
+
+    def _with_model(self, body: bytes, model: str) -> bytes:
+        """The body with another model, in whichever member it names one."""
+        usual, *others = get_protocol(self.provider).SURFACE.model_keys
+        if others and usual not in (members := jsontext.members(body)):
+            usual = next((key for key in others if key in members), usual)
+        return jsontext.splice(body, usual, model)
 
     def _restricted(self, body: bytes) -> WireRequest | None:
         """The request as the provider accepts it, of which the provider accepts less; None: that is

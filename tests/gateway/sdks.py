@@ -343,7 +343,7 @@ class Interactions:
             "generation_config": {"thinking_level": "high", "thinking_summaries": "auto"},
         }
         if stream:
-            steps, last = self._read(self.client.interactions.create(**asked, stream=True))
+            steps, last = self.read(self.client.interactions.create(**asked, stream=True))
         else:
             last = self.client.interactions.create(**asked)
             steps = [step.model_dump(exclude_none=True) for step in last.steps]
@@ -360,7 +360,7 @@ class Interactions:
             model=last.model,
         )
 
-    def _read(self, stream: Any) -> tuple[list[Any], Any]:
+    def read(self, stream: Any) -> tuple[list[Any], Any]:
         """The steps that a stream makes up, and the interaction that it ends with."""
         steps: dict[int, Any] = {}
         last = None

@@ -115,15 +115,25 @@ async def _interactions(url, words):
 
 
 def _interactions_at_once(url, words):
+    tools = [{"type": "function", "name": "run_shell_command", "parameters": SCHEMA}]
+    given = {"model": "m", "store": False, "tools": tools}
     client = Interactions(url)
+    create = client.client.interactions.create
     history = [{"type": "user_input", "content": [{"type": "text", "text": "Look."}]}]
     try:
-        heard = client.ask("m", history, stream=True)
-        history += client.results(heard, words[: len(heard.calls)])
-        last = client.ask("m", history, stream=False)
+        steps, _ = client.read(create(input=history, stream=True, **given))
+        calls = [step for step in steps if step["type"] == "function_call"]
+        history += steps
+        history += [
+            {"type": "function_result", "call_id": call["id"], "name": call["name"], "result": word}
+            for call, word in zip(calls, words, strict=False)
+        ]
+        last = create(input=history, **given)
     finally:
         client.close()
-    return [(name, arguments) for _, name, arguments in heard.calls], last.text
+    said = [step.content for step in last.steps if step.type == "model_output"]
+    text = "".join(content.text for contents in said for content in contents)
+    return [(call["name"], call["arguments"]) for call in calls], text
 
 
 async def _ollama(url, words):
@@ -159,6 +169,7 @@ FAILURES = (
     anthropic.APIStatusError,
     openai.APIStatusError,
     genai_errors.APIError,
+    Interactions.error,
     ollama.ResponseError,
 )
 WORDS = ("word-0000aaaa", "word-0000bbbb")

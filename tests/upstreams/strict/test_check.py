@@ -118,15 +118,24 @@ CONVERSE = {
     ],
     "toolConfig": {"tools": [{"toolSpec": {"name": "rain", "inputSchema": {"json": SCHEMA}}}]},
 }
+INTERACTIONS = {
+    "input": [
+        {"type": "user_input", "content": [{"type": "text", "text": "Is it raining in Oslo?"}]},
+        {"type": "function_call", "id": "call_1", "name": "rain", "arguments": {"city": "Oslo"}},
+        {"type": "function_result", "call_id": "call_1", "name": "rain", "result": "No."},
+    ],
+    "tools": [{"type": "function", "name": "rain", "parameters": SCHEMA}],
+}
 BODIES = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": MESSAGES,
     "gemini": GEMINI,
+    "gemini-interactions": INTERACTIONS,
     "ollama": OLLAMA,
     "bedrock-converse": CONVERSE,
 }
-IN_BODY = ("openai-chat", "openai-responses", "anthropic", "ollama")
+IN_BODY = ("openai-chat", "openai-responses", "anthropic", "gemini-interactions", "ollama")
 
 
 def body_of(upstream):

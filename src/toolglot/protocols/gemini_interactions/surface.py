@@ -74,6 +74,7 @@ SURFACE: Final = Surface(
     name=NAME,
     earlier_keys=frozenset({"previous_interaction_id"}),
     path="/v1beta/interactions",
+    model_keys=("model", "agent"),
     model_at=("model", "interaction.model"),
     models="/v1beta/models",
     headers=frozenset({"api-revision"}),
