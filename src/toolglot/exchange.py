@@ -122,6 +122,13 @@ def _is_answer(body: bytes, protocol: str) -> bool:
     return isinstance(value, dict) and get_protocol(protocol).API.is_response(value)
 
 
+def _says_nothing(response: Response) -> bool:
+    """Whether an answer has the form of one, and nothing in it: who shows that hides a failure."""
+    return response.usage is None and not any(
+        choice.parts or (choice.stop is not None and choice.stop.raw) for choice in response.choices
+    )
+
+
 def _noting(clock: Callable[[], int], readings: list[int]) -> Callable[[], int]:
     def read() -> int:
         readings.append(clock())
@@ -490,7 +497,10 @@ class Exchange:
     ) -> tuple[Response | ApiError, WireResponse, Context]:
         ctx = self._answered(body)
         wire = read_response(body, status, headers, ctx)
-        return get_protocol(self.provider).decode_response(wire, ctx), wire, ctx
+        response = get_protocol(self.provider).decode_response(wire, ctx)
+        if isinstance(response, Response) and _says_nothing(response):
+            raise DecodeError("", "it has no content, no usage and no reason why it ends")
+        return response, wire, ctx
 
     def _answered(self, body: bytes = b"") -> Context:
         """The context of the answer. Ids that it makes up depend on the request, and on its body or

@@ -61,6 +61,7 @@ def wrong_bodies(theirs):
         "member text": {**answer, member: "well"},
         "member number": {**answer, member: 3},
         "member false": {**answer, member: False},
+        "member empty": {member: type(answer[member])()},
         "head only": {key: answer[key] for key in ("id", "model", "object") if key in answer},
         "error": {"error": {"message": "no"}},
         "error text": {"error": "no"},
