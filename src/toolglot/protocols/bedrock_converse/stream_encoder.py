@@ -88,11 +88,11 @@ class StreamEncoder(BaseStreamEncoder):
         if isinstance(part, (Text, Refusal)):
             written = self._delta(index, part.text) if part.text else b""
             for citation in getattr(part, "citations", ()):
-                written += self._cited(index, citation)
+                written += self._write_citation(index, citation)
             return written
         return self._block(index, part)
 
-    def _cited(self, index: int, citation: Citation) -> bytes:
+    def _write_citation(self, index: int, citation: Citation) -> bytes:
         path = self._ctx.part_at(index)
         return self._citation(index, encode_citation(citation, path, self._ctx))
 
@@ -159,7 +159,7 @@ class StreamEncoder(BaseStreamEncoder):
             return b""
         if event.field == "citation":
             cited = event.citation
-            return self._cited(index, cited) if cited else b""
+            return self._write_citation(index, cited) if cited else b""
         if event.field == "summary":
             gap = event.piece != self._pieces.setdefault(index, event.piece)
             self._pieces[index] = event.piece
