@@ -35,6 +35,7 @@ from toolglot.registry import PROTOCOLS, ProtocolModule
 from toolglot.rules import ToolRules
 from toolglot.translate import Body
 from toolglot.wire import jsontext
+from toolglot.wire.json_values import member
 from toolglot.wire.message import WireRequest, read_body
 
 
@@ -103,7 +104,8 @@ def format_tools(tools: Sequence[ir.Json], provider: str, **options: Any) -> For
         functions = (tool for tool in request.tools if isinstance(tool, ir.FunctionTool))
         said = {tool.name for tool in functions if tool.strict is not None}
         adapted = replace(adapted, tools=tuple(_unsaid(tool, said) for tool in adapted.tools))
-    return FormattedTools(target.encode_request(adapted, ctx).body.get("tools", []), ctx)
+    body = target.encode_request(adapted, ctx).body
+    return FormattedTools(member(body, *_tools_at(target)) or [], ctx)
 
 
 def _unsaid(tool: ir.Tool, said: Container[str]) -> ir.Tool:
@@ -122,7 +124,8 @@ def is_compatible(tool: ir.Json, target: str) -> tuple[bool, list[str]]:
     ctx = Context(source=source.SURFACE, target=codec.SURFACE)
     request = _request_with([tool], source, ctx)
     adapted = request if source is codec else adapt_request(request, ctx)
-    reasons = [note.message for note in ctx.receipt() if note.path.startswith("tools")]
+    about = source.SURFACE.settings["tools"]
+    reasons = [note.message for note in ctx.receipt() if note.path.startswith(about)]
     return bool(adapted.tools), reasons
 
 
@@ -133,8 +136,23 @@ def _protocol_of_tools(tools: Sequence[ir.Json], target: ProtocolModule) -> Prot
 
 
 def _request_with(tools: Sequence[ir.Json], codec: ProtocolModule, ctx: Context) -> ir.Request:
-    body = {"model": "any", codec.SURFACE.messages.path: [], "tools": list(tools)}
-    return codec.decode_request(WireRequest(body=body, path="/models/any:"), ctx)
+    declared: Any = list(tools)
+    for key in reversed(_tools_at(codec)):
+        declared = {key: declared}
+    body = {"model": "any", codec.SURFACE.messages.path: [], **declared}
+    path = codec.SURFACE.path.replace("{model}", "any")
+    return codec.decode_request(WireRequest(body=body, path=path), ctx)
+
+
+def _tools_at(codec: ProtocolModule) -> list[str]:
+    """Where a request of a protocol declares its tools."""
+    return codec.SURFACE.settings["tools"].split(".")
+
+
+def declared_tools(request: ir.Json) -> Any:
+    """The tools that a request of whatever protocol declares, as it does; None: it has none."""
+    places = dict.fromkeys(tuple(_tools_at(codec)) for codec in PROTOCOLS.values())
+    return next((found for keys in places if (found := member(request, *keys))), None)
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -271,10 +289,14 @@ class ToolingMiddleware:
 
     def process_request(self, request: ir.Json) -> ir.Json:
         """The request with its tools, of whatever provider, as this provider wants them."""
-        tools = request.get("tools")
+        tools = declared_tools(request)
         if not tools or not self._is_known:
             return request
-        return {**request, "tools": format_tools(tools, self._provider)}
+        outer, *inner = _tools_at(protocol_of(self._provider))
+        formatted: Any = format_tools(tools, self._provider)
+        for key in inner:
+            formatted = {**(member(request, outer) or {}), key: formatted}
+        return {**request, outer: formatted}
 
     def process_response(
         self, response: Body, output_format: str = "openai", *, request: ir.Json | None = None
@@ -285,7 +307,7 @@ class ToolingMiddleware:
         declared to the provider in another form.
         """
         calls = self._parser.parse(response)
-        tools = request.get("tools") if request else None
+        tools = declared_tools(request) if request else None
         if tools and self._is_known:
             calls = [*map(format_tools(tools, self._provider).restore, calls)]
         calls = self._validate(calls)

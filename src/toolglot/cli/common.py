@@ -264,7 +264,9 @@ def in_body(body: Json, path: str, target: str) -> Json:
     surface = PROTOCOLS[target].SURFACE
     if IN_PATH not in surface.path or not path or any(key in body for key in surface.model_keys):
         return body
-    return {surface.model_keys[0]: split_path(path, surface.path)[0], **body}
+    # One protocol has the words before the model as a part of its name.
+    prefix = "models/" if f"/models/{IN_PATH}" in surface.path else ""
+    return {surface.model_keys[0]: prefix + split_path(path, surface.path)[0], **body}
 
 
 # --- text for people ------------------------------------------------------------------------------

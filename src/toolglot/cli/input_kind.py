@@ -14,6 +14,7 @@ from toolglot.errors import DecodeError
 from toolglot.registry import PROTOCOLS
 from toolglot.translate import decode_request
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import EventStreamDecoder
 
 _SSE: Final = (b"data:", b"event:", b":")
 
@@ -34,6 +35,9 @@ class InputKind(Struct, frozen=True):
 def recognise(data: bytes) -> InputKind | None:
     """What a document looks like; None if it looks like nothing that is known."""
     text = data.removeprefix(BOM_UTF8).strip()
+    if messages := EventStreamDecoder().feed(data):
+        payloads = (value for _, payload in messages for value in _values(payload))
+        return InputKind("stream", _protocols(payloads, "is_event"))
     if text.startswith(_SSE):
         return InputKind("stream", _protocols(_sse_values(text), "is_event"))
     try:

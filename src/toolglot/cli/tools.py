@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Final
 
-from toolglot.calls import format_tool_result, format_tools
+from toolglot.calls import declared_tools, format_tool_result, format_tools
 from toolglot.cli.common import Commands, add_command, add_file, add_protocol, read_input
 from toolglot.cli.translate_document import words
 from toolglot.errors import DecodeError
@@ -112,7 +112,7 @@ def _definitions(data: bytes) -> list[Json]:
     """A list of definitions, or that of a request."""
     value = jsontext.decode(data)
     if isinstance(value, dict):
-        value = value.get("tools", [value])
+        value = value["tools"] if "tools" in value else declared_tools(value) or [value]
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
         known = ", ".join(PROTOCOLS)
         raise DecodeError("", f"expected a list of tools, or a request, of one of {known}")

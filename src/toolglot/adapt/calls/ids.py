@@ -17,7 +17,7 @@ from toolglot.events import Direct, Event, PartStarted
 from toolglot.ir import Message, Request, ToolCall, ToolResult
 from toolglot.surface import ID_RULES, IdentifierRule
 
-PREFIXES: Final = ("toolu_", "call_", "fc_")
+PREFIXES: Final = ("toolu_", "tooluse_", "call_", "fc_")
 """How ids of the protocols begin."""
 
 

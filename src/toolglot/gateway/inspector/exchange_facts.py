@@ -31,10 +31,11 @@ from toolglot.registry import get_protocol
 from toolglot.source_paths import places_of_choices
 from toolglot.translate import decode_request, decode_response
 from toolglot.verdicts import Verdict, check_call
+from toolglot.wire.event_stream import MEDIA_TYPE as EVENT_STREAM
 
 UNREADABLE: Final = (ToolglotError, ValueError, RecursionError)
 """What reading a foreign body can end in: it may be anything, and nested as deep as it likes."""
-BodyKind: TypeAlias = Literal["json", "sse", "ndjson"]
+BodyKind: TypeAlias = Literal["json", "sse", "ndjson", "eventstream"]
 
 STREAM_PART: Final = "part {}"
 """How a note on a stream names the part that it is about."""
@@ -45,6 +46,7 @@ _PICTURE: Final = 200_000
 _STREAMS: Final[dict[str, BodyKind]] = {
     "text/event-stream": "sse",
     "application/x-ndjson": "ndjson",
+    EVENT_STREAM: "eventstream",
 }
 
 

@@ -21,6 +21,7 @@ from toolglot.ir import ApiError, Response
 from toolglot.receipt import Note
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import MEDIA_TYPE as EVENT_STREAM
 
 _MOST: Final = 100_000
 _ALL_BYTES: Final = 4 * 2**30
@@ -117,7 +118,11 @@ def read_recording(folder: Path, meta: Meta, number: int = 1) -> CapturedExchang
 
 def _framing(folder: Path) -> dict[str, str]:
     """How the answer to the client is framed, by the suffix of its file."""
-    kinds = {".sse": "text/event-stream", ".ndjson": "application/x-ndjson"}
+    kinds = {
+        ".sse": "text/event-stream",
+        ".ndjson": "application/x-ndjson",
+        ".eventstream": EVENT_STREAM,
+    }
     found = next(iter(sorted(folder.glob("client.response.*"))), Path())
     return {"content-type": kinds.get(found.suffix, "application/json")}
 

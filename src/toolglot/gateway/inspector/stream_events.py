@@ -9,6 +9,7 @@ from toolglot.gateway.telemetry.captures import CapturedExchange
 from toolglot.ir import Json
 from toolglot.lint import lint_stream
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import EventStreamDecoder
 from toolglot.wire.ndjson import NdjsonDecoder
 from toolglot.wire.sse import SseDecoder
 
@@ -37,13 +38,15 @@ def stream_events(exchange: CapturedExchange, side: str) -> list[StreamEvent]:
         return []
     first = chunks[0][1] if chunks else b""
     kind = body_kind(content_type(headers), first)
-    sse, lines = SseDecoder(), NdjsonDecoder()
+    sse, lines, messages = SseDecoder(), NdjsonDecoder(), EventStreamDecoder()
     events: list[StreamEvent] = []
     try:
         for at, data in chunks:
             since = at - exchange.clock
             if kind == "sse":
                 events += (_event(since, name, each) for name, each in sse.feed(data))
+            elif kind == "eventstream":
+                events += (_event(since, name, each) for name, each in messages.feed(data))
             elif kind == "ndjson":
                 events += (_event(since, "", each) for each in lines.feed(data))
             else:

@@ -5,7 +5,7 @@
       client.request.json       the client's request, byte for byte
       continued.request.json    the same with its history, if it continues a stored response
       upstream.request.json     the request to the provider
-      upstream.response.sse     the provider's response (.json, .sse or .ndjson)
+      upstream.response.sse     the provider's response (.json, .sse, .ndjson, .eventstream)
       client.response.sse       the response to the client
       receipt.json              what the translation changed
 
@@ -34,6 +34,7 @@ from toolglot.ir import ApiError, Json
 from toolglot.receipt import Receipt
 from toolglot.rules import ToolRules
 from toolglot.wire import jsontext
+from toolglot.wire.event_stream import MEDIA_TYPE as EVENT_STREAM
 
 META: Final = "meta.json"
 RECEIPT: Final = "receipt.json"
@@ -42,7 +43,11 @@ _VERSION: Final = 1
 _NOT_RECORDED: Final = frozenset({"passes", "event_passes", "response_passes"})
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _FOLDER: Final = re.compile(r"(\d+)-")
-_SUFFIXES: Final = {"text/event-stream": "sse", "application/x-ndjson": "ndjson"}
+_SUFFIXES: Final = {
+    "text/event-stream": "sse",
+    "application/x-ndjson": "ndjson",
+    EVENT_STREAM: "eventstream",
+}
 
 
 class Meta(Struct, kw_only=True, omit_defaults=True):

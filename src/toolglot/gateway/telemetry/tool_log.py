@@ -18,6 +18,7 @@ from toolglot.ir import ApiError, Json, Message, Request, ToolCall
 from toolglot.registry import get_protocol
 from toolglot.translate import decode_request, decode_response
 from toolglot.wire import jsontext
+from toolglot.wire.json_values import member
 from toolglot.wire.message import read_body
 
 
@@ -30,8 +31,9 @@ class LoggedRequest(Struct, frozen=True):
 
     @property
     def tools(self) -> list[Json]:
-        """The tools as JSON; every protocol has them under `tools`."""
-        found = read_body(self.body).get("tools")
+        """The tools as JSON."""
+        place = get_protocol(self.protocol).SURFACE.settings["tools"]
+        found = member(read_body(self.body), *place.split("."))
         return found if isinstance(found, list) else []
 
     @property

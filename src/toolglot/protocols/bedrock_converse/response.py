@@ -3,7 +3,17 @@
 from typing import Any, Final
 
 from toolglot.context import Context
-from toolglot.ir import ApiError, Choice, ErrorKind, Json, Response, StopReason, Usage
+from toolglot.ir import (
+    ApiError,
+    Choice,
+    ErrorKind,
+    Json,
+    Part,
+    Response,
+    StopReason,
+    Text,
+    Usage,
+)
 from toolglot.protocols.bedrock_converse.parts import (
     decode_content,
     encode_content,
@@ -45,10 +55,8 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         return decode_error(fields, wire)
     output = fields.fields("output")
     message = output.fields("message")
-    if type(message.peek("content")) is not str:
-        message.require(list, "content")
     message.constant("role", "assistant")
-    parts = decode_content(message, "content")
+    parts = _decode_parts(message)
     output.absorb(message)
     fields.absorb(output)
     stop = decode_stop(fields)
@@ -60,6 +68,15 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         service_tier=decode_tier(fields),
         extras=fields.rest(),
     )
+
+
+def _decode_parts(message: Fields) -> tuple[Part, ...]:
+    """The parts of an answer; a bare string, which some imitations write, is one text."""
+    if type(message.peek("content")) is str:
+        message.note("spelling-normalised", "content", "a string is written as a list of one text")
+        return (Text(text=message.text("content")),)
+    message.require(list, "content")
+    return decode_content(message, "content")
 
 
 def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
