@@ -33,6 +33,7 @@ from toolglot.source_paths import (
     part_paths,
     places_of_messages,
     system_path,
+    system_paths,
 )
 from toolglot.surface import Surface
 from toolglot.undo import Undo
@@ -234,6 +235,7 @@ class Context:
         "_now",
         "_salt",
         "_seed",
+        "_system_paths",
         "answer_id",
         "asked",
         "declared",
@@ -305,8 +307,8 @@ class Context:
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self.spelled: dict[str, str] = {}
         """Members that the source spells in another way than documented, by their usual names."""
-        self._seed = seed
-        self._salt = salt
+        self._seed, self._salt = seed, salt
+        self._system_paths: tuple[Message, list[str]] | None = None
         self._clock: Callable[[], int] | None = None
         self._asked_at = self._first_at = 0
         self._now = now
@@ -445,7 +447,12 @@ class Context:
 
     def at_system(self, system: Message, place: int) -> str:
         """The source path of a part of the system text."""
-        return system_path(self.source, system, place) if self.source else ""
+        source = self.source
+        if source is None or not source.cache.apart:
+            return system_path(source, system, place) if source else ""
+        if self._system_paths is None or self._system_paths[0] is not system:
+            self._system_paths = system, system_paths(source, system)
+        return self._system_paths[1][place]
 
     def at_inner(self, path: str, result: ToolResult, place: int) -> str:
         """The source path of a part of a result."""

@@ -266,10 +266,17 @@ def system_path(surface: Surface, system: Message, place: int) -> str:
     path, key = surface.settings.get("system", "system"), surface.system.content
     if key:
         return f"{path}.{key}[{place}]"
-    if surface.cache.apart:
-        place += sum(getattr(each, "cache", None) is not None for each in system.parts[:place])
     bare = system.wire_form != surface.name and _is_one_text(system.parts)
     return path if bare else f"{path}[{place}]"
+
+
+def system_paths(surface: Surface, system: Message) -> list[str]:
+    """The paths of all parts of the system text, where marks stand between them."""
+    marks, paths = 0, list[str]()
+    for place, part in enumerate(system.parts):
+        paths.append(system_path(surface, system, place + marks))
+        marks += getattr(part, "cache", None) is not None
+    return paths
 
 
 def inner_path(surface: Surface, path: str, result: ToolResult, place: int) -> str:
