@@ -88,6 +88,8 @@ def streamed(source: str, data: bytes) -> list[Any]:
     """
     events = decode(source, [data])
     values = [each for each in Harness(source).values(data) if isinstance(each, dict)]
+    if Harness(source).binary:
+        values = [{"type": each["name"], **each["data"]} for each in values]
     values += [] if values else [json.loads(data)[0]]
     if isinstance(events[-1], Failed):
         events[-1] = Finished((StopReason(kind="length"),))

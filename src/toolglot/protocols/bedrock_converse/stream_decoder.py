@@ -200,7 +200,8 @@ class StreamDecoder(BaseStreamDecoder):
     def _citation(self, index: int, value: Any, fields: Fields) -> Iterator[Event]:
         if not self._is(index, Text, "citation"):
             return
-        citation = decode_citation(fields.element(value, "citation", index))
+        outer = Fields({}, self._document, fields, "delta")
+        citation = decode_citation(Fields(value, self._document, outer, "citation"))
         if index not in self._kinds:
             yield from self._open(index, Text(text=""))
         part = self._parts.index(index)
