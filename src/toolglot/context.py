@@ -306,8 +306,8 @@ class Context:
         """The texts of schemas by their identity, while the tools of a request are adapted."""
         self.spelled: dict[str, str] = {}
         """Members that the source spells in another way than documented, by their usual names."""
-        self._seed, self._salt = seed, salt
-        self._system_paths: tuple[Message, list[str]] | None = None
+        self._seed = seed
+        self._salt = salt
         self._clock: Callable[[], int] | None = None
         self._now = now
         self._counter = self._asked_at = self._first_at = 0

@@ -277,15 +277,6 @@ def system_paths(surface: Surface, system: Message) -> list[str]:
     return paths
 
 
-def system_paths(surface: Surface, system: Message) -> list[str]:
-    """The paths of all parts of the system text, where marks stand between them."""
-    marks, paths = 0, list[str]()
-    for place, part in enumerate(system.parts):
-        paths.append(system_path(surface, system, place + marks))
-        marks += getattr(part, "cache", None) is not None
-    return paths
-
-
 def inner_path(surface: Surface, path: str, result: ToolResult, place: int) -> str:
     """The path of a part of a result that stands at a path."""
     calls, parts = surface.calls, result.parts

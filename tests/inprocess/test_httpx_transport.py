@@ -23,10 +23,7 @@ from toolglot.gateway.config import Config, ConfigError, Provider
 
 WORDS = ("word-00c0ffee", "word-0000beef")
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-CLIENTS = pytest.mark.parametrize(
-    "client",
-    [name for name in SDKS if name != "bedrock-converse"],  # boto3 has no httpx in it
-)
+CLIENTS = pytest.mark.parametrize("client", list(SDKS))
 UPSTREAMS = pytest.mark.parametrize("theirs", list(BY_PROTOCOL))
 NOWHERE = "http://nobody.invalid"
 

@@ -119,7 +119,6 @@ def strays(note: Note, values: list[Any], count: int) -> bool:
 
 COARSE = {
     "gemini-interactions": {"cited", "failed", "unknown"},
-    "bedrock-converse": {"cited", "unknown-event"},
 }
 """Streams of which some notes name a member of a delta, or an event, and not where it stands."""
 

@@ -38,9 +38,6 @@ def recognise(data: bytes) -> InputKind | None:
         messages = (value for _, payload in binary for value in _values(payload))
         return InputKind("stream", _protocols(messages, "is_event"))
     text = data.removeprefix(BOM_UTF8).strip()
-    if messages := EventStreamDecoder().feed(data):
-        payloads = (value for _, payload in messages for value in _values(payload))
-        return InputKind("stream", _protocols(payloads, "is_event"))
     if text.startswith(_SSE):
         return InputKind("stream", _protocols(_sse_values(text), "is_event"))
     try:

@@ -22,7 +22,6 @@ from toolglot.ir import ApiError, Response
 from toolglot.receipt import Note
 from toolglot.registry import PROTOCOLS
 from toolglot.wire import jsontext
-from toolglot.wire.event_stream import MEDIA_TYPE as EVENT_STREAM
 
 _MOST: Final = 100_000
 _ALL_BYTES: Final = 4 * 2**30
