@@ -110,10 +110,7 @@ if TYPE_CHECKING:
     from toolglot.wire.message import WireRequest as WireRequest, WireResponse as WireResponse
     # isort: on
 
-try:
-    __version__: str = import_module("toolglot._version").__version__
-except ImportError:  # A checkout that was not installed: the build writes that module.
-    __version__ = "0.1.0.dev0"
+    __version__: str
 
 _NAMES = {
     "adapt.calls.validate": "validate_arguments validate_tool_calls",
@@ -165,10 +162,20 @@ if not TYPE_CHECKING:  # or else every name would be one to a type checker
         """Load a public name when it is first used, so that importing the package costs little."""
         if name in _MODULES:
             return import_module(f"{__name__}.{name}")
+        if name == "__version__":
+            value = globals()[name] = _version()
+            return value
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         return value
+
+
+def _version() -> str:
+    try:
+        return str(import_module("toolglot._version").__version__)
+    except ImportError:  # A checkout that was not installed: the build writes that module.
+        return "0.1.0.dev0"
 
 
 def __dir__() -> list[str]:

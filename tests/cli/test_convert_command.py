@@ -308,18 +308,18 @@ def test_a_recorded_stream_of_binary_messages(tmp_path):
     ("agent", "variable", "pattern"),
     [
         ("codex", "CODEX_HOME", "sessions/2*/*/*/rollout-*.jsonl"),
-        ("claude-code", "CLAUDE_CONFIG_DIR", "projects/-work-here/*.jsonl"),
+        ("claude-code", "CLAUDE_CONFIG_DIR", "projects/-home-ada-tides/*.jsonl"),
     ],
 )
 def test_a_session_is_installed_once(tmp_path, monkeypatch, capsys, agent, *, variable, pattern):
     monkeypatch.setenv(variable, str(tmp_path / "home"))
-    monkeypatch.setattr(os, "getcwd", lambda: "/work/here")
+    monkeypatch.setattr(os, "getcwd", lambda: "/home/ada/tides")
     source = written(tmp_path / "row.jsonl", WEATHER)
     assert convert(source, "--to", agent, "--install") == 0
     (installed,) = (tmp_path / "home").glob(pattern)
     hint = capsys.readouterr().out
     assert "resume" in hint
-    assert "cd /work/here && " in hint
+    assert "cd /home/ada/tides && " in hint
     before = installed.read_bytes()
     monkeypatch.setattr("toolglot.cli.convert_command.time.time", lambda: _time_of(installed))
     assert convert(source, "--to", agent, "--install") == 1

@@ -70,7 +70,7 @@ def test_a_session_goes_on(client, file, target, upstream, tmp_path, monkeypatch
     monkeypatch.setenv("CODEX_HOME", str(home / ".codex"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / ".claude"))
     source = tmp_path / file
-    source.write_text((FILES / file).read_text().replace("/work/here", str(work)))
+    source.write_text((FILES / file).read_text().replace("/home/ada/tides", str(work)))
     assert main(["convert", str(source), "--to", target, "--install"]) == 0
     session = capsys.readouterr().out.split()[-1]
 

@@ -356,17 +356,22 @@ def test_law_11_generated_streamed_turns_come_back(
 ) -> None:
     data = stream_of(source, response, seed)
     answer = fold(decode(source, [data]))
-    if not can_be_sent_back(answer) or _is_thought_alone(source, answer):
+    if not can_be_sent_back(answer) or _is_refused_back(source, answer):
         return
     shown = fold(decode(target, [translate(source, target, [data])[0]]))
     assert_comes_back(source, assembled(source, answer), target, assembled(target, shown))
 
 
-def _is_thought_alone(source: str, answer: ir.Response | ir.ApiError) -> bool:
-    """Whether a turn is nothing but thoughts, which some providers take for no message at all."""
+def _is_refused_back(source: str, answer: ir.Response | ir.ApiError) -> bool:
+    """Whether a turn is one that its provider never says, because it refuses it in a history:
+    nothing but thoughts, or text behind calls.
+    """
     assert isinstance(answer, ir.Response)
-    thoughts = all(isinstance(part, ir.Reasoning) for part in answer.choices[0].parts)
-    return thoughts and not get_protocol(source).SURFACE.messages.blank_text
+    parts, messages = answer.choices[0].parts, get_protocol(source).SURFACE.messages
+    if all(isinstance(part, ir.Reasoning) for part in parts):
+        return not messages.blank_text
+    called = any(isinstance(part, ir.ToolCall) for part in parts)
+    return messages.text_before_calls and called and isinstance(parts[-1], ir.Text)
 
 
 # --- dialects ------------------------------------------------------------------------------------

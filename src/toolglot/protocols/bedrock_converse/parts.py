@@ -55,6 +55,9 @@ def decode_content(
     fields: Fields, key: str, decoders: "_Decoders | None" = None
 ) -> tuple[Part, ...]:
     """The parts of a list of blocks; a cache point belongs to the part before it."""
+    if type(fields.peek(key)) is str:
+        fields.note("spelling-normalised", key, "a string is written as a list with one text")
+        return (Text(text=fields.text(key)),)
     values = fields.maybe_list(key)
     if not values:
         return ()

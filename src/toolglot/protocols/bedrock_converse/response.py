@@ -3,17 +3,7 @@
 from typing import Any, Final
 
 from toolglot.context import Context
-from toolglot.ir import (
-    ApiError,
-    Choice,
-    ErrorKind,
-    Json,
-    Part,
-    Response,
-    StopReason,
-    Text,
-    Usage,
-)
+from toolglot.ir import ApiError, Choice, ErrorKind, Json, Response, StopReason, Usage
 from toolglot.protocols.bedrock_converse.parts import (
     decode_content,
     encode_content,
@@ -55,8 +45,10 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         return decode_error(fields, wire)
     output = fields.fields("output")
     message = output.fields("message")
+    if type(message.peek("content")) is not str:
+        message.require(list, "content")
     message.constant("role", "assistant")
-    parts = _decode_parts(message)
+    parts = decode_content(message, "content")
     output.absorb(message)
     fields.absorb(output)
     stop = decode_stop(fields)
@@ -68,15 +60,6 @@ def decode_response(wire: WireResponse, ctx: Context) -> Response | ApiError:
         service_tier=decode_tier(fields),
         extras=fields.rest(),
     )
-
-
-def _decode_parts(message: Fields) -> tuple[Part, ...]:
-    """The parts of an answer; a bare string, which some imitations write, is one text."""
-    if type(message.peek("content")) is str:
-        message.note("spelling-normalised", "content", "a string is written as a list of one text")
-        return (Text(text=message.text("content")),)
-    message.require(list, "content")
-    return decode_content(message, "content")
 
 
 def encode_response(response: Response | ApiError, ctx: Context) -> WireResponse:
@@ -197,7 +180,8 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
     # Both may say more than the name: `ThrottlingException:http://…`, `namespace#Exception`.
     name = (word or header or typed or "").partition(":")[0].rpartition("#")[2]
     key = next((each for each in ("message", "Message") if type(fields.peek(each)) is str), None)
-    capital = key == "Message"
+    # Without a type, that there is a form says that it was read and not made here.
+    is_usual = key == "message" and bool(name)
     message = fields.text(key) if key else _other_words(fields)
     known, usual = ERROR.get(name[:1].upper() + name[1:], (None, None))
     status = wire.status if not wire.ok else usual
@@ -208,7 +192,7 @@ def decode_error(fields: Fields, wire: WireResponse, word: str | None = None) ->
         raw=word or header,
         retry_after=wire.headers.get("retry-after"),
         request_id=wire.headers.get(REQUEST_ID),
-        extras=with_form(fields.rest(), {"key": key} if capital or key is None else {}),
+        extras=with_form(fields.rest(), {} if is_usual else {"key": key}),
     )
 
 
@@ -231,6 +215,7 @@ def _encode_error(error: ApiError, ctx: Context) -> WireResponse:
     foreign = ctx.foreign(NAME)
     headers = dict(headers_of(error, REQUEST_ID))
     made_here = foreign or (ctx.source is None and ctx.target is not None)
+    made_here = made_here or not (error.raw or error.extras)
     if made_here or error.raw:
         headers[ERROR_TYPE] = error.raw if error.raw and not made_here else word
     key = "message" if made_here else form_of(error).get("key", "message")
