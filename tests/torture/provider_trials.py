@@ -304,7 +304,8 @@ async def leaving(settings: Settings) -> Row:
             row.count([], stage)
 
         await many(settings, lab, row, total, 25, one)
-        row.check(await until(lambda: released == begun, 10), "every provider is let go")
+        # At once, but for one in a hundred, which is let go when its silence has lasted too long.
+        row.check(await until(lambda: released == begun, 35), "every provider is let go")
         at_rest = await until(lambda: lab.gateway.files <= resting + 30, 10)
         row.check(at_rest, f"no socket stays: {resting} before, {lab.gateway.files} after")
     row.figures = {"providers let go": f"{released:,} of {begun:,}"}
