@@ -13,6 +13,7 @@ from tests.e2e.trial import Trial, attempt
 from tests.upstreams.scenarios import SCENARIOS
 from tests.upstreams.strict.upstreams import (
     ANTHROPIC,
+    BEDROCK,
     BY_PROTOCOL,
     GOOGLE,
     IN_TRIALS,
@@ -22,6 +23,9 @@ from tests.upstreams.strict.upstreams import (
 )
 
 from toolglot.cli.clients import CLIENTS
+
+ONE_EACH = tuple(each for each in BY_PROTOCOL.values() if each in IN_TRIALS)
+"""A provider for each protocol that clients were tried with."""
 
 OWN_MODELS = {"codex": ("gpt-5.5", "gpt-6.1-sol")}
 """Models of its own for which a client sends other tools than for models that it does not know."""
@@ -38,10 +42,12 @@ TRIALS = [
     for asks in ("", *OWN_MODELS.get(client, ()))
     if (client, asks, scenario) not in BLIND
     for protocol in row.setups
-    for upstream in (IN_TRIALS if scenario in AT_MANY else BY_PROTOCOL.values())
+    for upstream in (IN_TRIALS if scenario in AT_MANY else ONE_EACH)
 ]
 
 SMOKE = [
+    Trial("claude", "anthropic", BEDROCK, "parallel"),
+    Trial("codex", "openai-responses", BEDROCK, "one-tool"),
     Trial("claude", "anthropic", OPENAI_CHAT, "parallel"),
     Trial("claude", "anthropic", GOOGLE, "sloppy"),
     Trial("claude", "anthropic", OPENAI_RESPONSES, "cut"),
@@ -104,5 +110,5 @@ def test_smoke_is_wide_enough():
     for client in TRIED:
         trials = [t for t in SMOKE if t.client == client and t.upstream.protocol != t.protocol]
         assert len({t.upstream for t in trials}) >= 2, client
-    for upstream in BY_PROTOCOL.values():
+    for upstream in ONE_EACH:
         assert sum(trial.upstream == upstream for trial in SMOKE) >= 2, upstream
