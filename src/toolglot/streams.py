@@ -553,8 +553,9 @@ class _Follower:
         translator, reads = self._translator, self._reads
         try:
             for piece in pieces:
-                if self._grammar.complete and translator is None:
-                    break  # What follows the end is no part of the answer.
+                ended = self._grammar.complete and self._splitter.readable is not False
+                if ended and translator is None:
+                    break  # What follows the end is no part of the answer; an array has its own.
                 wrong = not piece.readable and self._mends
                 if translator is None and (wrong or not (reads is None or reads(piece.raw))):
                     passed.append(self._owed())
